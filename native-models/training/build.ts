@@ -1,50 +1,109 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Golden } from '#acuity/model/manifest.js';
+import { fileURLToPath } from 'node:url';
+import { configOrExit } from '#acuity/commands/config.js';
+import { bundleModel } from '#acuity/commands/modelBundle.js';
+import { EXPLAIN_TABLE, type Golden, type Manifest } from '#acuity/model/manifest.js';
 import { SCORE_FIELDS } from '#rules/fields.js';
-import { readOptions } from './commandLine.js';
-import { node, preparePython, ROOT, script, train, WORK } from './orders.js';
+import { World } from './cohort/population.js';
+import { writeCohort } from './cohort/write.js';
+import { positive, readOptions } from './commandLine.js';
+import { explainTable } from './explainTable.js';
+import { reachTable } from './ranges.js';
+import { ServedModel } from './served.js';
 
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const TRAINING = 'native-models/training';
+const SERVED = 'native-models/acuity-base';
 const VERSION = '0.4.0';
-const SERVED = join(ROOT, 'native-models/acuity-base');
+const SEED = 1;
+const DAYS = 9;
+/** What the served network was fitted to. */
+const PEOPLE = '48000';
+/** People who are recorded by other devices too, for the ranges. */
+const RECORDED = { seed: 31, people: 40_000 } as const;
+const WORK = '.build/model';
+const COHORT = join(WORK, 'cohort');
+
+interface Order {
+  readonly out: string;
+  readonly people: number;
+  readonly python: string | undefined;
+}
 
 /** Rebuilds the served network from a seed: cohort, fit, what explanations need, bundle. */
-function build(python: string): void {
-  train(python, ['network']);
-  const [network, recordings, explained] = ['network', 'recordings', 'explain'].map((name) => join(WORK, name)) as [string, string, string]; // prettier-ignore
+async function build(order: Order): Promise<void> {
+  const python = order.python ?? preparePython();
+  mkdirSync(join(ROOT, WORK), { recursive: true });
+  process.chdir(ROOT);
+  writeCohort(COHORT, { seed: SEED, people: order.people, days: DAYS });
+  run(python, ['-B', join(TRAINING, 'train.py'), '--cohort', COHORT, '--out', WORK]);
   // Explanations read the fitted network and do not change it.
-  node('cohort/writeRecordings.js', ['--out', recordings]);
-  script(python, 'repeatability.py', ['--recordings', recordings, '--network', network, '--out', explained]);
-  const card = join(SERVED, 'MODEL_CARD_APPENDIX.md');
-  node('explainTable.js', ['--graphs', network, '--explain', explained, '--card', card]);
-  const before = goldenScores();
-  node('bundle.js', ['--graphs', network, '--explain', explained, '--out', SERVED, '--version', VERSION]);
-  report(before, goldenScores());
+  const model = await ServedModel.open(WORK);
+  const reach = await reachTable(model, new World(RECORDED.seed), RECORDED.people);
+  writeFileSync(join(WORK, 'reach.json'), JSON.stringify(reach));
+  run(python, ['-B', join(TRAINING, 'explain_graph.py'), WORK]);
+  writeFileSync(join(WORK, EXPLAIN_TABLE), `${JSON.stringify(await explainTable(model, WORK))}\n`);
+  const { measured } = JSON.parse(readFileSync(join(SERVED, 'manifest.json'), 'utf8')) as Manifest;
+  writeFileSync(join(WORK, 'measured.json'), JSON.stringify(measured));
+  const before = goldenScores(SERVED);
+  const graphs = { base: join(WORK, 'base.onnx'), history: join(WORK, 'history.onnx') };
+  const files = {
+    ...graphs,
+    training: join(WORK, 'training.json'),
+    measured: join(WORK, 'measured.json'),
+    explain: WORK,
+  };
+  const named = { out: order.out, name: 'acuity-base', version: VERSION };
+  await bundleModel({ ...files, ...named }, configOrExit(), (line) => process.stdout.write(`${line}\n`));
+  report(before, goldenScores(order.out));
 }
 
-function goldenScores(): Golden | undefined {
-  const path = join(SERVED, 'golden.json');
-  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Golden) : undefined;
+/** The Python with PyTorch in a virtual environment of the repository. */
+function preparePython(): string {
+  const python = join(ROOT, '.venv/bin/python');
+  if (!existsSync(python)) run('python3', ['-m', 'venv', join(ROOT, '.venv')]);
+  run(python, ['-m', 'pip', 'install', '--quiet', '-r', join(ROOT, TRAINING, 'requirements.txt')]);
+  return python;
 }
 
-/** Reports how far the rebuilt network differs from the previous one: the same seed must give the same scores. */
-function report(before: Golden | undefined, after: Golden | undefined): void {
-  const differences = (after?.cases ?? []).flatMap((entry, index) => {
-    const earlier = before?.cases[index]?.scores;
-    return earlier === undefined
-      ? []
-      : SCORE_FIELDS.map((field) => Math.abs(entry.scores[field] - earlier[field]));
+function run(command: string, options: readonly string[]): void {
+  const { status } = spawnSync(command, options, { stdio: 'inherit' });
+  if (status !== 0) throw new Error(`${command} ${options.join(' ')} ended with ${String(status)}`);
+}
+
+function goldenScores(folder: string): Golden['cases'] {
+  const path = join(folder, 'golden.json');
+  return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as Golden).cases : [];
+}
+
+/** Reports how far the rebuilt network differs from the served one: the same seed must give the same scores. */
+function report(before: Golden['cases'], after: Golden['cases']): void {
+  const differences = after.flatMap(({ name, scores }) => {
+    const earlier = before.find((one) => one.name === name)?.scores;
+    return SCORE_FIELDS.map((field) => Math.abs(scores[field] - (earlier?.[field] ?? NaN)));
   });
-  const largest = differences.length > 0 ? Math.max(...differences) : NaN;
   process.stdout.write(
-    `golden scores differ from the former bundle's by at most ${largest.toExponential(1)} points\n`,
+    `golden scores differ from those of ${SERVED} by at most ${Math.max(...differences).toExponential(1)} points\n`,
   );
 }
 
 const USAGE = `npm run model:build [-- options]
 
+  --out DIR      the bundle (default ${SERVED})
   --python FILE  a Python with the pinned requirements (by default one is set up in .venv)
+  --people N     a smaller cohort, for a try (default ${PEOPLE})
   --help         this text`;
 
-const { python } = readOptions(USAGE, { python: { type: 'string' } }, (values) => values);
-build(preparePython(python));
+const text = { type: 'string' } as const;
+const order = readOptions(
+  USAGE,
+  {
+    out: { ...text, default: SERVED },
+    python: text,
+    people: { ...text, default: PEOPLE },
+  },
+  ({ out, people, python }) => ({ out, people: positive('--people', people), python }),
+);
+await build(order);

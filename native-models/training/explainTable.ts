@@ -1,25 +1,18 @@
-import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { CONTRIBUTORS, EXPLANATION } from '#acuity/contract/explanation.js';
+import { CONTRIBUTORS, EXPLANATION, TYPICAL_FEATURES } from '#acuity/contract/explanation.js';
 import { FEATURES, FEATURE_COUNT, featureAt } from '#acuity/contract/features.js';
 import { PAST_MAX, SCORE_FIELDS } from '#rules/fields.js';
-import { EXPLAIN_TABLE, type Manifest } from '#acuity/model/manifest.js';
-import { TYPICAL_FEATURES } from '#acuity/contract/explanation.js';
 import type { ExplainTable, Limits, Typical } from '#acuity/model/explainTable.js';
 import type { PredictionRequest } from '#acuity/records/request.js';
 import { Lives } from './cohort/lives.js';
 import { World, type Population } from './cohort/population.js';
-import { columnOf, rollOut, scoreDay } from './evaluation/rollout.js';
+import { lastDay, lastOutcomes } from './evaluation/rollout.js';
 import { quantile, rms, variance } from './evaluation/statistics.js';
 import { ExplainedModel } from './explained.js';
-import { ServedModel } from './served.js';
-
-/** Writes `explain.json`: typical values, limits for notable changes, and the explained shares. */
+import type { ServedModel } from './served.js';
 
 const SEED = 33;
-const MANIFEST = 'manifest.json';
 const TYPICAL_PEOPLE = 8_000;
 const TYPICAL_DAYS = 2;
 const AGES = Array.from({ length: 14 }, (_, index) => 20 + 5 * index);
@@ -36,26 +29,29 @@ const GROUP_LEAST = 1;
 const USUAL_PEOPLE = 1_500;
 const USUAL_DAYS = 60;
 const USUAL_JUDGED = [38, 45, 52, 59];
-const COMPOSITE_PEOPLE = 8_000;
-const COMPOSITE_DAYS = 7;
+const SHARES_PEOPLE = 24_000;
+const SHARES_DAYS = 7;
 /** Of attention, memory and reasoning; C_SCORE is computed so in the graph. */
 const COMPOSITE = [0.4, 0.3, 0.3];
 /** Confidence by the widest range, in points; see docs/EXPLAIN.md. */
 const WIDTHS = { high: 8, medium: 10 };
 
-async function write(graphs: string, explain: string, card: string): Promise<void> {
-  const { pooling } = readJson(poolingFile(explain)) as Pick<ExplainTable, 'pooling'>;
+/** Typical values, limits for notable changes, and the explained shares, of the network in `folder` with its `explain.onnx`. */
+export async function explainTable(model: ServedModel, folder: string): Promise<ExplainTable> {
+  const { pooling } = JSON.parse(readFileSync(join(folder, 'pooling.json'), 'utf8')) as Pick<
+    ExplainTable,
+    'pooling'
+  >;
   const world = new World(SEED);
   const typical = typicalDays(world.simulate(TYPICAL_PEOPLE, TYPICAL_DAYS, { isComplete: true }));
-  const model = await ServedModel.open(graphs);
-  const explained = await ExplainedModel.open(model, join(explain, 'explain.onnx'), { typical, pooling });
+  const explained = await ExplainedModel.open(model, join(folder, 'explain.onnx'), { typical, pooling });
   const lives = Lives.simulate(world, ORDINARY_PEOPLE, ORDINARY_DAYS);
   await lives.rollOut(model);
   const long = Lives.simulate(world, USUAL_PEOPLE, USUAL_DAYS);
   await long.rollOut(model);
   const people = (count: number): number[] => Array.from({ length: count }, (_, person) => person);
   const lastDays = Array.from({ length: JUDGED_DAYS }, (_, index) => ORDINARY_DAYS - JUDGED_DAYS + index);
-  const table: ExplainTable = {
+  return {
     typical,
     pooling,
     notable: {
@@ -66,26 +62,9 @@ async function write(graphs: string, explain: string, card: string): Promise<voi
         long.requestWithUsual(person, day, sessions),
       ),
     },
-    explained: await shares(model, world, card),
+    explained: await shares(model, world),
     widths: WIDTHS,
   };
-  writeTable(explain, `${JSON.stringify(table)}\n`);
-}
-
-/** The fitting's output; without it, for a bundle that exists already, the table in the bundle. */
-function poolingFile(explain: string): string {
-  const training = join(explain, 'explain-training.json');
-  return existsSync(training) ? training : join(explain, EXPLAIN_TABLE);
-}
-
-/** Updates a bundle's manifest for the new table. */
-function writeTable(folder: string, text: string): void {
-  writeFileSync(join(folder, EXPLAIN_TABLE), text);
-  const path = join(folder, MANIFEST);
-  if (!existsSync(path)) return;
-  const manifest = readJson(path) as Manifest;
-  const files = { ...manifest.files, [EXPLAIN_TABLE]: createHash('sha256').update(text).digest('hex') };
-  writeFileSync(path, `${JSON.stringify({ ...manifest, files }, null, 2)}\n`);
 }
 
 function typicalDays(population: Population): Typical {
@@ -155,65 +134,29 @@ function limitOf(points: readonly number[]): number {
   return round(quantile(points, NOTABLE_SHARE), 2);
 }
 
-/** Of the four scores from the card's first point; of the composite, which the card's point 15 tells, by the same measure. */
-async function shares(model: ServedModel, world: World, card: string): Promise<ExplainTable['explained']> {
-  const text = readFileSync(card, 'utf8');
-  const rowOf = (name: string): number[] => {
-    const line = text.split('\n').find((row) => row.startsWith(`| served, ${name} |`)) ?? '';
-    const found = line
-      .split('|')
-      .slice(2, 6)
-      .map((cell) => Math.max(0, Number.parseFloat(cell)));
-    if (found.length !== 4 || found.some(Number.isNaN))
-      throw new Error(`${card} tells no explained share of ${name}`);
-    return found;
-  };
-  const composite = await compositeShare(model, world);
-  return {
-    alone: [composite.alone, ...rowOf('no history')].map((value) => round(value, 3)),
-    history: [composite.history, ...rowOf('five sessions')].map((value) => round(value, 3)),
-  };
+/** Share of the variance of what happens that each score explains, C_SCORE first; see `explained`. */
+async function shares(model: ServedModel, world: World): Promise<ExplainTable['explained']> {
+  const people = world.simulate(SHARES_PEOPLE, SHARES_DAYS);
+  const scored = await lastDay(model, people);
+  const happened = withComposite(lastOutcomes(people.truth, people));
+  const expected = withComposite(scored.expected);
+  const sharesOf = (scores: readonly Float64Array[]): number[] =>
+    withComposite(scores).map((predicted, k) => {
+      const [wanted, values] = [expected[k] ?? new Float64Array(), happened[k] ?? new Float64Array()];
+      return round(Math.max(0, (variance(wanted) - rms(wanted, predicted) ** 2) / variance(values)), 3);
+    });
+  return { alone: sharesOf(scored.alone), history: sharesOf(scored.together) };
 }
 
-/** Share of the variance of the composite of three percentiles that C_SCORE explains; see `explained`. */
-async function compositeShare(
-  model: ServedModel,
-  world: World,
-): Promise<{ readonly alone: number; readonly history: number }> {
-  const people = world.simulate(COMPOSITE_PEOPLE, COMPOSITE_DAYS);
-  const rollout = await rollOut(model, people);
-  const day = COMPOSITE_DAYS - 1;
-  const composite = (values: Float32Array): Float64Array =>
-    COMPOSITE.map((weight, k) => columnOf(values, 6, k, people, day).map((value) => weight * value)).reduce(
-      (sum, part) => sum.map((value, index) => value + (part[index] ?? NaN)),
-    );
-  const expected = composite(people.expected);
-  const happened = variance(composite(people.truth));
-  const share = (predicted: Float64Array): number =>
-    Math.max(0, (variance(expected) - rms(expected, predicted) ** 2) / happened);
-  const alone = await scoreDay(model, people, rollout.targets, day, 0);
-  return {
-    alone: share(Float64Array.from(people.people, (_, person) => alone[person * 7] ?? NaN)),
-    history: share(columnOf(rollout.scores, 7, 0, people, day)),
-  };
+/** C_SCORE before the four scores. */
+function withComposite(outcomes: readonly Float64Array[]): Float64Array[] {
+  const scores = outcomes.slice(0, SCORE_FIELDS.length - 1);
+  const composite = (scores[0] ?? new Float64Array()).map((_, person) =>
+    COMPOSITE.reduce((sum, weight, k) => sum + weight * (scores[k]?.[person] ?? NaN), 0),
+  );
+  return [composite, ...scores];
 }
 
 function round(value: number, digits: number): number {
   return Math.round(value * 10 ** digits) / 10 ** digits;
 }
-
-function readJson(path: string): unknown {
-  return JSON.parse(readFileSync(path, 'utf8'));
-}
-
-const { values } = parseArgs({
-  options: {
-    graphs: { type: 'string' },
-    explain: { type: 'string' },
-    card: { type: 'string', default: 'native-models/acuity-base/MODEL_CARD_APPENDIX.md' },
-  },
-});
-if (values.graphs === undefined || values.explain === undefined) {
-  throw new Error('usage: explainTable.js --graphs DIR --explain DIR [--card FILE]');
-}
-await write(values.graphs, values.explain, values.card);

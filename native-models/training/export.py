@@ -9,8 +9,7 @@ import torch
 
 from cohort_data import OUTCOMES, PAST, SCORES
 from graph import Graph
-from linear import Linear
-from network import CLAMP, LEAK_MAX, SHARPNESS, LargeNetwork, scores_of
+from network import CLAMP, LEAK_MAX, SHARPNESS, scores_of
 
 AGREEMENT = 1e-4
 # Added to divisors: an unknown past gives 0, and known values stay unchanged.
@@ -58,8 +57,8 @@ class Pooled:
         partner = (same_group & ~np.eye(width, dtype=bool)).astype(np.float32)
         self.cross = graph.node("Mul", rows, graph.node("MatMul", self.rows, graph.constant(partner)))
 
-    def crossed(self, weight: np.ndarray) -> np.ndarray:
-        """The weights of a layer for [rows, cross, …] where it has them for [rows, change, …]."""
+    def widened(self, weight: np.ndarray, model) -> np.ndarray:
+        """The weights of a layer for [rows, cross, known, …] where it has them for [rows, change, a few groups' known, …]."""
         width = len(self.mask_of)
         change = weight[:, width : 2 * width]
         cross = np.zeros((weight.shape[0], width), np.float32)
@@ -67,16 +66,10 @@ class Pooled:
             if mask != column:
                 cross[:, column] += change[:, column]
                 cross[:, mask] -= change[:, column]
-        return np.concatenate([weight[:, :width], cross, weight[:, 2 * width :]], 1)
-
-    def widened(self, weight: np.ndarray, model) -> np.ndarray:
-        """The same for [rows, cross, known, …] where it has them for [rows, change, a few groups' known, …]."""
-        width = len(self.mask_of)
-        weight = self.crossed(weight)
         chosen = model.pooling.confidence.numpy()
         known = np.zeros((weight.shape[0], width), np.float32)
         known[:, chosen] = weight[:, 2 * width : 2 * width + len(chosen)]
-        return np.concatenate([weight[:, : 2 * width], known, weight[:, 2 * width + len(chosen) :]], 1)
+        return np.concatenate([weight[:, :width], cross, known, weight[:, 2 * width + len(chosen) :]], 1)
 
 
 class PastTargets:
@@ -113,9 +106,6 @@ def history_graph(model) -> Graph:
     past = graph.bounded("past")
     pooled = Pooled(graph, model, rows, past)
     targets = PastTargets(graph, model)
-    if isinstance(model, Linear):
-        graph.finish(_linear_logits(graph, model, rows, pooled, targets))
-        return graph
     # The encoder runs once over today's row, those of the past, and the pooled past.
     flat_past = graph.node("Flatten", past, axis=1)
     encoded = graph.node("Concat", rows, flat_past, pooled.rows, axis=1)
@@ -124,12 +114,8 @@ def history_graph(model) -> Graph:
     own = graph.node("Reshape", encoded, graph.constant([-1, (PAST + 2) * OUTCOMES], np.int64))
     gated, difference, weight = _feedback(graph, model, own, targets)
 
-    context = [pooled.rows, pooled.cross, pooled.known, weight]
-    if isinstance(model, LargeNetwork):
-        flags = graph.node("Unsqueeze", "present", graph.constant([2], np.int64))
-        by_session = graph.node("Concat", past, "targets", flags, axis=2)
-        context.append(graph.node("Flatten", by_session, axis=1))
-    hidden = _hidden(graph, model, pooled, graph.node("Concat", *context, axis=1))
+    context = graph.node("Concat", pooled.rows, pooled.cross, pooled.known, weight, axis=1)
+    hidden = _hidden(graph, model, pooled, context)
 
     last = model.history[-1].weight.detach().numpy()
     same = np.eye(OUTCOMES, dtype=np.float32)
@@ -144,18 +130,6 @@ def history_graph(model) -> Graph:
     bias = graph.constant(model.history[-1].bias.detach().numpy())
     graph.finish(graph.node("Gemm", joined, graph.constant(np.concatenate(list(parts.values()))), bias))
     return graph
-
-
-def _linear_logits(graph: Graph, model: Linear, rows: str, pooled: Pooled, targets: PastTargets) -> str:
-    mixing = targets.mixing(OUTCOMES)
-    for session, weight in enumerate(targets.weights):
-        for outcome in range(OUTCOMES):
-            mixing[targets.column("targets", session, outcome), outcome] = weight
-    means, weight = targets.means(graph, mixing)
-    context = graph.node("Concat", pooled.rows, pooled.cross, means, weight, axis=1)
-    matrix = graph.constant(pooled.crossed(model.history.weight.detach().numpy()))
-    bias = graph.constant(model.history.bias.detach().numpy())
-    return graph.node("Gemm", context, matrix, graph.node("Add", graph.linear(rows, model.base), bias), transB=1)
 
 
 def _hidden(graph: Graph, model, pooled: Pooled, context: str) -> str:
@@ -248,7 +222,7 @@ def _feedback(graph: Graph, model, own: str, targets: PastTargets) -> tuple[str,
 
 def export_graphs(model, out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
-    width = model.base[0].in_features if not isinstance(model, Linear) else model.base.in_features
+    width = model.base[0].in_features
     scores = {"scores": ["B", 7]}
     base_graph(model).save(out / "base.onnx", {"session": ["B", width]}, scores)
     inputs = {
@@ -258,35 +232,35 @@ def export_graphs(model, out: Path) -> None:
         "present": ["B", PAST],
     }
     history_graph(model).save(out / "history.onnx", inputs, scores)
-    check_agreement(model, out, width)
+    check_agreement(model, out)
+
+
+def random_rows(pooling, generator: torch.Generator, *shape: int) -> torch.Tensor:
+    """Rows with any values missing."""
+    mask_of = pooling.mask_of
+    rows = (torch.randn(*shape, len(mask_of), generator=generator) * 1.5).clamp(-CLAMP, CLAMP)
+    masks = mask_of.unique()
+    rows[..., masks] = (rows[..., masks] > 0).float()
+    return rows * rows[..., mask_of]
+
+
+def prove(path: Path, inputs: dict[str, torch.Tensor], *wanted: torch.Tensor) -> None:
+    """ONNX Runtime gives what PyTorch gives, within AGREEMENT of a point."""
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    got = session.run(None, {entry.name: inputs[entry.name].numpy() for entry in session.get_inputs()})
+    worst = max(float(np.abs(one - want.numpy()).max()) for one, want in zip(got, wanted, strict=True))
+    print(f"{path.name}: {len(onnx.load(path).graph.node)} nodes, differs from PyTorch by {worst:.1e}")
+    if not worst < AGREEMENT:
+        raise SystemExit(f"{path.name} differs from PyTorch by {worst}")
 
 
 @torch.no_grad()
-def check_agreement(model, out: Path, width: int) -> None:
-    """Random rows through both: scores agree within AGREEMENT of a point, with any values missing."""
+def check_agreement(model, out: Path) -> None:
     generator = torch.Generator().manual_seed(0)
-    rows = (torch.randn(64, width, generator=generator) * 1.5).clamp(-CLAMP, CLAMP)
-    past = (torch.randn(64, PAST, width, generator=generator) * 1.5).clamp(-CLAMP, CLAMP)
-    masks = model.pooling.mask_of.unique()
-    rows[:, masks] = (rows[:, masks] > 0).float()
-    past[:, :, masks] = (past[:, :, masks] > 0).float()
-    rows = rows * rows[:, model.pooling.mask_of]
-    past = past * past[:, :, model.pooling.mask_of]
-    length = torch.arange(64) % PAST + 1
-    present = (torch.arange(PAST)[None, :] < length[:, None]).float()
+    rows, past = (random_rows(model.pooling, generator, *shape) for shape in ((64,), (64, PAST)))
+    present = (torch.arange(PAST)[None, :] < (torch.arange(64) % PAST + 1)[:, None]).float()
     past = past * present[..., None]
     targets = (torch.rand(64, PAST, 7, generator=generator) * 4 - 2) * present[..., None]
     inputs = {"session": rows, "past": past, "targets": targets, "present": present}
-    arrays = {name: tensor.numpy() for name, tensor in inputs.items()}
-    expected = {
-        "base.onnx": scores_of(model.without_history(rows)),
-        "history.onnx": scores_of(model.with_history(rows, past, targets, present)),
-    }
-    for file, want in expected.items():
-        session = onnxruntime.InferenceSession(str(out / file), providers=["CPUExecutionProvider"])
-        names = [entry.name for entry in session.get_inputs()]
-        (got,) = session.run(None, {name: arrays[name] for name in names})
-        worst = float(np.abs(got - want.numpy()).max())
-        print(f"{file}: {len(onnx.load(out / file).graph.node)} nodes, differs from PyTorch by {worst:.1e}")
-        if not worst < AGREEMENT:
-            raise SystemExit(f"{file} differs from PyTorch by {worst}")
+    prove(out / "base.onnx", inputs, scores_of(model.without_history(rows)))
+    prove(out / "history.onnx", inputs, scores_of(model.with_history(rows, past, targets, present)))

@@ -1,4 +1,4 @@
-"""The network, a linear rival and a large one; all with the same two faces: without and with history."""
+"""The network, with two faces: without and with history."""
 
 import torch
 from torch import nn
@@ -57,13 +57,13 @@ class Network(nn.Module):
     plus the person's own past targets, as far as they say something that the network did not say itself.
     """
 
-    def __init__(self, layout: Layout, base: tuple[int, ...] = (32, 24), history: tuple[int, ...] = (48, 24)):
+    def __init__(self, layout: Layout):
         super().__init__()
         width = len(layout.names)
         self.pooling = Pooling(layout)
-        self.base = mlp([width, *base, OUTCOMES])
+        self.base = mlp([width, 32, 24, OUTCOMES])
         context = 2 * width + len(CONFIDENCE_GROUPS) + 1
-        self.history = mlp([context, *history, OUTCOMES])
+        self.history = mlp([context, 48, 24, OUTCOMES])
         self.direct = nn.Linear(context, OUTCOMES, bias=False)
         nn.init.zeros_(self.direct.weight)
         self.register_buffer("score_gate", torch.tensor(SCORE_GATE))
@@ -109,29 +109,6 @@ class Network(nn.Module):
         gain = self.label_gain * open_label + self.label_gain_open * gate
         from_labels = gain * (labels - view[:, SCORES:])
         return torch.cat([from_scores, from_labels], 1)
-
-
-class LargeNetwork(Network):
-    """The same idea with some forty times the weights, and every past session in full beside the pooled one."""
-
-    def __init__(self, layout: Layout):
-        super().__init__(layout, base=(256, 128), history=(256, 128))
-        width = len(layout.names)
-        full = 2 * width + len(CONFIDENCE_GROUPS) + 1 + PAST * (width + 8)
-        self.history = mlp([full, 256, 128, OUTCOMES])
-        self.direct = nn.Linear(full, OUTCOMES, bias=False)
-        nn.init.zeros_(self.direct.weight)
-        nn.init.zeros_(self.history[-1].weight)
-
-    def with_history(self, rows, past, targets, present) -> torch.Tensor:
-        pooled, known = self.pooling.rows(past)
-        change = (rows - pooled) * (rows * pooled)[:, self.pooling.mask_of]
-        target, square, weight = self.pooling.targets(targets, present)
-        everything = torch.cat([past, targets, present[..., None]], 2).flatten(1)
-        context = torch.cat([pooled, change, known[:, self.pooling.confidence], weight, everything], 1)
-        residual = self.history(context) + self.direct(context)
-        feedback = self.feedback(self.base(pooled), target, square, self.agreement(past, targets, weight))
-        return self.base(rows) + residual + feedback
 
 
 def scores_of(logits: torch.Tensor) -> torch.Tensor:

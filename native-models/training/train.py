@@ -1,4 +1,4 @@
-"""Fits the served network and its rivals on a cohort written by cohort/write.ts. One seed, one thread, one result."""
+"""Fits the served network on a cohort written by cohort/write.ts. One seed, one thread, one result."""
 
 import argparse
 import json
@@ -12,8 +12,7 @@ import torch
 from cohort_data import OUTCOMES, PAST, PRIMARY, SCORES, Cohort, draw_toggles, normal_cdf
 from export import export_graphs
 from hints import Hints
-from linear import Linear
-from network import LargeNetwork, Network, scores_of, targets_of
+from network import Network, scores_of, targets_of
 
 ROUNDS = 3
 EPOCHS = 6
@@ -28,9 +27,7 @@ WEIGHTS = (1.0, 0.2, 0.2, 0.6)
 class Windows:
     """Draws training rows: a day, up to five days before it, and what their past targets were."""
 
-    def __init__(self, cohort: Cohort, generator: torch.Generator, is_plain: bool = False):
-        """`is_plain`: nothing withheld, no measured truths; what a linear model, which can't gate, fits best on."""
-        self.is_plain = is_plain
+    def __init__(self, cohort: Cohort, generator: torch.Generator):
         self.cohort = cohort
         self.generator = generator
         self.rolled = torch.zeros(cohort.people, cohort.days, 7)
@@ -55,8 +52,6 @@ class Windows:
         rows = cohort.rows[person, day]
         past = cohort.rows[person[:, None], chosen]
         on = draw_toggles(count, generator)
-        if self.is_plain:
-            on[:] = 1
         keep = cohort.layout.keep(on)
         rows = rows * keep
         past_keep = torch.where(torch.rand(count, 1, generator=generator) < 0.2, torch.ones(1), keep)
@@ -124,8 +119,6 @@ class Windows:
         kind[draw < TRUTHS] = 1
         kind[draw < TRUTHS * 0.6] = 2
         kind[draw < TRUTHS * 0.4] = 3
-        if self.is_plain:
-            kind[:] = 0
         return torch.cat([numbers, labels], 2), wanted, kind
 
     @torch.no_grad()
@@ -165,43 +158,31 @@ def loss_of(model, batch) -> torch.Tensor:
     return alone_loss + (together_loss * has_past).mean()
 
 
-def fit(model, windows: Windows, hints: Hints | None, title: str, rounds: int, epochs: int) -> None:
+def fit(model, windows: Windows, hints: Hints, rounds: int, epochs: int) -> None:
     for turn in range(rounds):
         windows.roll_out(model)
         steps = epochs * math.ceil(windows.cohort.people * windows.cohort.days / BATCH)
         optimiser = torch.optim.AdamW(model.parameters(), LEARNING_RATE, weight_decay=WEIGHT_DECAY)
         schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, LEARNING_RATE, total_steps=steps, pct_start=0.2)
-        done, total = 0, 0.0
-        for _ in range(epochs):
+        for epoch in range(epochs):
+            losses = []
             for batch in windows.epoch():
                 optimiser.zero_grad()
-                loss = loss_of(model, batch)
-                if hints is not None:
-                    loss = loss + hints.loss(model, batch)
+                loss = loss_of(model, batch) + hints.loss(model, batch)
                 loss.backward()
                 torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
                 optimiser.step()
                 schedule.step()
-                done += 1
-                total += loss.item()
-                if done % max(1, steps // 20) == 0:
-                    progress(f"{title} {turn + 1}/{rounds}", done / steps, total / max(1, steps // 20))
-                    total = 0.0
+                losses.append(loss.item())
+            mean = sum(losses) / len(losses)
+            print(f"round {turn + 1}/{rounds}, epoch {epoch + 1}/{epochs}: loss {mean:.5f}", file=sys.stderr, flush=True)
     windows.roll_out(model)
-
-
-def progress(title: str, share: float, loss: float) -> None:
-    end = "" if sys.stderr.isatty() and share < 1 else "\n"
-    start = "\r" if sys.stderr.isatty() else ""
-    bar = ("█" * round(30 * share)).ljust(30, "░")
-    print(f"{start}{title.ljust(12)} {bar} {share:4.0%}  loss {loss:.5f}", end=end, file=sys.stderr, flush=True)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cohort", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--kind", choices=("network", "large", "linear"), default="network")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--epochs", type=int, default=EPOCHS)
@@ -212,43 +193,27 @@ def main() -> None:
     torch.manual_seed(options.seed)
     generator = torch.Generator().manual_seed(options.seed)
     cohort = Cohort(options.cohort)
-    is_plain = options.kind == "linear"
-    windows = Windows(cohort, generator, is_plain)
+    windows = Windows(cohort, generator)
     started = time.monotonic()
-    if options.kind == "linear":
-        model = Linear(cohort.layout)
-    else:
-        model = (Network if options.kind == "network" else LargeNetwork)(cohort.layout)
-    hints = None if is_plain else Hints(cohort.layout, cohort.meta, generator)
-    fit(model, windows, hints, options.kind, options.rounds, options.epochs)
+    model = Network(cohort.layout)
+    hints = Hints(cohort.layout, cohort.meta, generator)
+    fit(model, windows, hints, options.rounds, options.epochs)
     print(f"fitted in {time.monotonic() - started:.0f} s", file=sys.stderr)
     options.out.mkdir(parents=True, exist_ok=True)
     torch.save(model.state_dict(), options.out / "state.pt")
     export_graphs(model.eval(), options.out)
-    (options.out / "training.json").write_text(
-        json.dumps(
-            {
-                "kind": options.kind,
-                "seed": options.seed,
-                "rounds": options.rounds,
-                "epochs": options.epochs,
-                "people": cohort.people,
-                "days": cohort.days,
-                "sessions": cohort.people * cohort.days,
-                "cohortSeed": cohort.meta["seed"],
-                "effectScale": cohort.meta["effectScale"],
-                "featuresHash": cohort.meta["featuresHash"],
-                "weights": sum(p.numel() for p in model.parameters()),
-                "gates": {
-                    name: [round(v, 4) for v in p.detach().flatten().tolist()]
-                    for name, p in model.named_parameters()
-                    if "gate" in name or "gain" in name or "leak" in name
-                },
-            },
-            indent=2,
-        )
-        + "\n"
-    )
+    done = {
+        "seed": options.seed,
+        "rounds": options.rounds,
+        "epochs": options.epochs,
+        "people": cohort.people,
+        "days": cohort.days,
+        "sessions": cohort.people * cohort.days,
+        "cohortSeed": cohort.meta["seed"],
+        "featuresHash": cohort.meta["featuresHash"],
+        "weights": sum(p.numel() for p in model.parameters()),
+    }
+    (options.out / "training.json").write_text(json.dumps(done, indent=2) + "\n")
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ import { normalCdf, probit } from './normal.js';
 
 /**
  * The value of each label, in percent. With 16 and 84, one standard deviation from the middle, probabilities come out
- * too close to one half (point 17 of the model card: `npm run model:evaluate -- --points 17`).
+ * too close to one half.
  */
 export const LABEL_VALUES: Readonly<Record<(typeof LABELS)[number], number>> = { Low: 12, High: 88 };
 

@@ -28,10 +28,11 @@ const same = <T>(value: T): T => value;
 /** Sentinels stay what they are. */
 const faster = (series: readonly number[] | null | undefined): number[] =>
   (series ?? []).map((hr) => (hr > 25 && hr < 240 ? hr + 8 : hr));
+const plus20 = (value: number): number => Math.min(100, value + 20);
 const ALTERATIONS = [
   {
     name: 'heart rate',
-    session: (session: Session): Session => ({
+    session: (session: Session) => ({
       ...session,
       HR_day_1h: faster(session.HR_day_1h),
       HR_night: faster(session.HR_night),
@@ -40,7 +41,7 @@ const ALTERATIONS = [
   },
   {
     name: 'sleep',
-    session: (session: Session): Session => ({
+    session: (session: Session) => ({
       ...session,
       lightSleepSeconds: Math.max(0, (session.lightSleepSeconds ?? 0) - 7_200),
     }),
@@ -48,14 +49,11 @@ const ALTERATIONS = [
   },
   {
     name: 'a past target',
-    session: same,
+    session: same<Session>,
     target: (target: ScoreRecord): ScoreRecord => ({
       ...target,
-      C_SCORE: Math.min(100, target.C_SCORE + 20),
-      attention: Math.min(100, target.attention + 20),
-      memory: Math.min(100, target.memory + 20),
-      reasoning: Math.min(100, target.reasoning + 20),
-      stress: Math.min(100, target.stress + 20),
+      C_SCORE: plus20(target.C_SCORE),
+      ...Object.fromEntries(SCORES.map((name) => [name, plus20(target[name])])),
     }),
   },
 ];
@@ -111,20 +109,23 @@ t.test('forty days of the service’s own scores neither drift nor run away', as
 t.test('forged past targets fade once honest ones follow', async (t) => {
   const [week = []] = simulate(1, { days: 45 });
   const honest = await follow(week);
-  const forged = { C_SCORE: 100, attention: 100, memory: 100, reasoning: 100, stress: 100 };
+  const forged: ScoreRecord = {
+    C_SCORE: 100,
+    attention: 100,
+    memory: 100,
+    reasoning: 100,
+    stress: 100,
+    valence: 'High',
+    arousal: 'High',
+  };
+  const numbersOf = (scores: Float32Array) =>
+    Object.fromEntries(SCORES.map((name) => [name, scoreOf(scores, name)]));
   const records: ScoreRecord[] = [];
   for (const [day, current] of week.entries()) {
     const scores = await scoreAfter(current, week.slice(0, day), records);
-    const record = { valence: 'High', arousal: 'High', ...forged } as const;
     if (day === 5)
       t.ok(scoreOf(scores, 'attention') > (honest.records[5]?.attention ?? 100) + 10, 'believed at first');
     if (day === 44) t.ok(Math.abs(scoreOf(scores, 'attention') - scoreOf(honest.last, 'attention')) < 3);
-    const said = honest.records[day];
-    if (said === undefined) throw new Error('no honest record');
-    records.push(
-      day < 5
-        ? record
-        : { ...said, attention: scoreOf(scores, 'attention'), memory: scoreOf(scores, 'memory'), reasoning: scoreOf(scores, 'reasoning'), stress: scoreOf(scores, 'stress') }, // prettier-ignore
-    );
+    records.push(day < 5 ? forged : { ...forged, ...honest.records[day], ...numbersOf(scores) });
   }
 });

@@ -1,5 +1,7 @@
 import t from 'tap';
+import { HOUR_AT_REST } from '#acuity/contract/features.js';
 import type { PredictionRequestBody, Session } from '#acuity/contract/request.js';
+import { typicalSession } from '#training/evaluation/edges.js';
 import { follow, model, scoreOf, simulate } from './weeks.js';
 
 const [week = []] = simulate(1);
@@ -43,13 +45,6 @@ t.test('any one or two fields may be missing, with and without history', async (
   t.equal(bad, 0);
 });
 
-t.test('null, absent and empty mean the same', async (t) => {
-  const current = week[5] ?? {};
-  const absent = await model.score({ current_session: without(current, ['HR_night', 'age']) });
-  const empty = await model.score({ current_session: { ...current, HR_night: [], age: null } });
-  t.strictSame(absent, empty);
-});
-
 t.test('nothing known is scored near the middle, with any history too', async (t) => {
   const nothing = await model.score({ current_session: {} });
   for (const name of SCORES) t.ok(Math.abs(scoreOf(nothing, name) - 50) < 2, name);
@@ -80,4 +75,12 @@ t.test('extreme but legal input gives scores in range', async (t) => {
   };
   t.ok(isInRange(await model.score({ current_session: extreme })));
   t.ok(isInRange(await model.score(withHistory(extreme, [extreme, {}, extreme, {}, extreme]))));
+});
+
+t.test('an hour far from rest is scored as missing', async (t) => {
+  const session = typicalSession();
+  const score = (hour: object) => model.score({ current_session: { ...session, ...hour } });
+  const unknown = (await score({ HR_day_1h: [], RR_day_1h: [] })).slice();
+  for (const above of [20, 60])
+    t.strictSame(await score({ HR_day_1h: [HOUR_AT_REST.most + above], RR_day_1h: [28] }), unknown);
 });

@@ -2,13 +2,9 @@ import t from 'tap';
 import type { Session } from '#acuity/contract/request.js';
 import { follow, model, simulate } from './weeks.js';
 
-const PEOPLE = 40;
-const COLUMNS = 5;
-
 /** Mean change of the five scores over women or men, without history and with five sessions. */
 async function shifts(weeks: readonly Session[][], sex: 'F' | 'M', withhold: (session: Session) => Session) {
-  const alone = new Float64Array(COLUMNS);
-  const together = new Float64Array(COLUMNS);
+  const [alone, together] = [new Float64Array(5), new Float64Array(5)];
   const chosen = weeks.filter(([first]) => first?.sex === sex);
   for (const week of chosen) {
     const without = week.map(withhold);
@@ -16,7 +12,7 @@ async function shifts(weeks: readonly Session[][], sex: 'F' | 'M', withhold: (se
     const [known, unknown] = [week.at(-1) ?? {}, without.at(-1) ?? {}];
     const beforeAlone = (await model.score({ current_session: known })).slice();
     const afterAlone = await model.score({ current_session: unknown });
-    for (let k = 0; k < COLUMNS; k++) {
+    for (let k = 0; k < 5; k++) {
       together[k] = (together[k] ?? 0) + ((after[k] ?? NaN) - (before[k] ?? NaN)) / chosen.length;
       alone[k] = (alone[k] ?? 0) + ((afterAlone[k] ?? NaN) - (beforeAlone[k] ?? NaN)) / chosen.length;
     }
@@ -25,7 +21,7 @@ async function shifts(weeks: readonly Session[][], sex: 'F' | 'M', withhold: (se
 }
 
 for (const age of [20, 45, 70, 85]) {
-  const weeks = simulate(PEOPLE, { parameters: { ageMin: age - 0.49, ageMax: age + 0.49 } });
+  const weeks = simulate(40, { parameters: { ageMin: age - 0.49, ageMax: age + 0.49 } });
   for (const sex of ['F', 'M'] as const) {
     t.test(`${sex} ${age}: what is withheld does not change whom one is compared with`, async (t) => {
       const bySex = await shifts(weeks, sex, (session) => ({ ...session, sex: null }));

@@ -1,15 +1,12 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import t from 'tap';
-import { addedShare, correlation, residual } from '#training/evaluation/leastSquares.js';
+import { addedShare, correlation, residual } from '#training/evaluation/statistics.js';
 import { pmdata } from '#training/evaluation/real/pmdata.js';
 import { sleepyBrain } from '#training/evaluation/real/sleepyBrain.js';
-import { compared } from '#training/evaluation/real/validationData.js';
-import { ServedModel } from '#training/served.js';
-import { MODEL } from '../fixtures/model.js';
+import { findingsOf } from '#training/evaluation/real/dataSet.js';
+import { bundle, model } from './weeks.js';
 
 /** Invented sets: the real ones are no part of the repository. */
-const model = await ServedModel.open(MODEL);
+const judged = { model, bundle };
 
 t.test('a fit takes away what its columns explain, and nothing else', async (t) => {
   const age = [1, 2, 3, 4, 5, 6];
@@ -23,19 +20,19 @@ t.test('a fit takes away what its columns explain, and nothing else', async (t) 
 });
 
 t.test('ratings that follow minutes asleep are found to, in however many people', async (t) => {
-  const folder = write(t.testdir(), {
-    'pmdata/people.csv': ['person,age,height_cm,sex', ...[1, 2, 3].map((id) => `p${id},${20 + id},170,F`)],
-    'pmdata/days.csv': [
-      'person,date,minutes_asleep,minutes_awake,deep,rem,light,resting_hr,mood,stress,fatigue,readiness',
-      ...[1, 2, 3].flatMap((id) => Array.from({ length: 20 }, (_, day) => dayRow(id, day))),
-    ],
-  });
-  const finding = await pmdata(folder, model);
-  const [minutes, score] = ['PMData minutes asleep', 'PMData score'].map((name) => finding?.decisive?.[name] ?? NaN); // prettier-ignore
+  const people = ['person,age,height_cm,sex', ...[1, 2, 3].map((id) => `p${id},${20 + id},170,F`)];
+  const days = [
+    'person,date,minutes_asleep,minutes_awake,deep,rem,light,resting_hr,mood,stress,fatigue,readiness',
+    ...[1, 2, 3].flatMap((id) => Array.from({ length: 20 }, (_, day) => dayRow(id, day))),
+  ];
+  const folder = t.testdir({ pmdata: { 'people.csv': people.join('\n'), 'days.csv': days.join('\n') } });
+  const finding = await pmdata(folder, judged);
+  const [score, minutes] =
+    finding?.figures[0]?.[1].split('; ').map((found) => Number.parseFloat(found)) ?? [];
   t.ok((minutes ?? NaN) > 0.9, `minutes ${minutes}`);
   t.ok((score ?? NaN) > 0.2, `score ${score}: longer nights raise it`);
-  t.equal(finding?.decisive?.['PMData people'], 3);
-  t.equal(finding?.tables[0]?.rows[0]?.[2], '45', 'the first five ratings of each person are not judged');
+  t.match(finding?.figures[0]?.[0], /PMData, 3 people/);
+  t.match(finding?.demands[0]?.demand, /, 45 days:/, 'the first five ratings of each person are not judged');
 });
 
 function dayRow(id: number, day: number): string {
@@ -52,31 +49,19 @@ t.test(
       id === 4 ? '' : `s${id},2,Young,Female,1,180,10,20,10,50,20,${3.5 + 0.01 * id}`,
     ]);
     const head = 'person,session,age_group,sex,restricted,psg_tst_min,psg_waso_min,psg_rem_pct,psg_n1_pct,psg_n2_pct,psg_n3_pct,pvt_speed_per_s'; // prettier-ignore
-    const finding = await sleepyBrain(write(t.testdir(), { 'sleepy_brain/sessions.csv': [head, ...rows] }), model); // prettier-ignore
-    t.equal(finding?.tables[0]?.rows[0]?.[1], '3');
-    t.ok((finding?.decisive?.['SleepyBrain fall, Young'] ?? NaN) > 20);
-    t.ok((finding?.decisive?.['SleepyBrain served fall, Young'] ?? NaN) > 2);
+    const finding = await sleepyBrain(t.testdir({ sleepy_brain: { 'sessions.csv': [head, ...rows].join('\n') } }), judged); // prettier-ignore
+    t.match(finding?.figures[0]?.[0], /, 3 young people/);
+    const [fall, served] =
+      finding?.figures[0]?.[1].split('; ').map((found) => Number.parseFloat(found)) ?? [];
+    t.ok((fall ?? NaN) > 20);
+    t.ok((served ?? NaN) > 2);
     t.equal(finding?.demands[0]?.holds, true);
   },
 );
 
 t.test('without data a point is not tested, and says why', async (t) => {
-  const before = process.env['VALIDATION_DATA'];
-  t.teardown(() => {
-    if (before === undefined) delete process.env['VALIDATION_DATA'];
-    else process.env['VALIDATION_DATA'] = before;
-  });
-  const compare = async (folder: string) => [{ name: 'PMData', finding: await pmdata(folder, model) }];
-  delete process.env['VALIDATION_DATA'];
-  t.match(await compared(compare), { demands: [{ found: /VALIDATION_DATA/, holds: undefined }] });
-  process.env['VALIDATION_DATA'] = t.testdir();
-  t.match(await compared(compare), { demands: [{ demand: /PMData/, found: /not in the folder/, holds: undefined }] }); // prettier-ignore
+  const find = (root: string) => findingsOf(root, { PMData: (folder) => pmdata(folder, judged) });
+  t.match(await find(''), { demands: [{ found: /VALIDATION_DATA/, holds: undefined }] });
+  const missing = { demand: /PMData/, found: /not in the folder/, holds: undefined };
+  t.match(await find(t.testdir()), { demands: [missing] });
 });
-
-function write(folder: string, files: Readonly<Record<string, readonly string[]>>): string {
-  for (const [path, lines] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), `${lines.filter(Boolean).join('\n')}\n`);
-  }
-  return folder;
-}

@@ -14,11 +14,6 @@ import type { Session } from '#acuity/contract/request.js';
 
 const { RECORD_LENGTH, TARGET_LENGTH } = LAYOUT;
 
-/** A new long run, for requests with the usual day. */
-export function longRunOf(halfLifeNights = HALF_LIFE_NIGHTS): LongRun {
-  return new LongRun(new ArrayBuffer(LAYOUT.HISTORY_LENGTH), halfLifeNights);
-}
-
 /** People's days as the service reads them, with their scores: requests for any day can be built from them. */
 export class Lives {
   /** [people, days, 7] */
@@ -71,11 +66,8 @@ export class Lives {
     }
   }
 
-  /**
-   * Day `day` of a person with this many sessions before it; `targets` may come from other people or other
-   * recordings.
-   */
-  request(person: number, day: number, sessions: number, targets = this.targets): PredictionRequest {
+  /** Day `day` of a person with this many sessions before it. */
+  request(person: number, day: number, sessions: number): PredictionRequest {
     const cell = person * this.days + day;
     const records = new Float64Array((1 + sessions) * RECORD_LENGTH);
     const sent = new Float64Array(sessions * TARGET_LENGTH);
@@ -83,14 +75,17 @@ export class Lives {
     for (let index = 0; index < sessions; index++) {
       const from = cell - sessions + index;
       records.set(this.recordAt(from), (1 + index) * RECORD_LENGTH);
-      sent.set(targets.subarray(from * TARGET_LENGTH, (from + 1) * TARGET_LENGTH), index * TARGET_LENGTH);
+      sent.set(
+        this.targets.subarray(from * TARGET_LENGTH, (from + 1) * TARGET_LENGTH),
+        index * TARGET_LENGTH,
+      );
     }
     return { records, targets: sent, pastCount: sessions };
   }
 
   /** The same with the person's usual day: the long run of all nights before those `sessions`, as in a history. */
-  requestWithUsual(person: number, day: number, sessions: number, longRun = longRunOf()): PredictionRequest {
-    longRun.clear();
+  requestWithUsual(person: number, day: number, sessions: number): PredictionRequest {
+    const longRun = new LongRun(new ArrayBuffer(LAYOUT.HISTORY_LENGTH), HALF_LIFE_NIGHTS);
     for (let night = 0; night < day - sessions; night++) longRun.add(this, person * this.days + night);
     return { ...this.request(person, day, sessions), usual: longRun.usual() };
   }

@@ -43,12 +43,7 @@ export const TABLE = {
   restingHrVagal: entry(-2.5, 'bpm per SD', 'assumption', 'vagal tone lowers the resting heart rate'),
   sleepingHrOffset: entry(-3, 'bpm', 'recalled', 'sleeping mean against resting'),
   sleepingHrOffsetSd: entry(3, 'bpm', 'recalled', 'its spread between persons'),
-  nightHrSd: entry(
-    3,
-    'bpm',
-    'recalled, LifeSnaps',
-    'night to night within person; raised from 2.7 on seeing the data',
-  ),
+  nightHrSd: entry(3, 'bpm', 'recalled, LifeSnaps', 'night to night within person; 2.7 before the data'),
   nightHrPersistence: entry(0.4, 'correlation', 'assumption', 'of that deviation from one night to the next'),
   nightHrTension: entry(0.3, 'share of SD', 'assumption', 'part of that deviation that comes from tension'),
   lateNightHr: entry(0.6, 'bpm per hour', 'V16', 'later bedtime raises the sleeping heart rate'),
@@ -60,12 +55,7 @@ export const TABLE = {
   dayHrWithin: entry(6.5, 'bpm', 'recalled', 'within the hour, median'),
   maximalHr: entry(207, 'bpm', 'V86', 'heart rate at the greatest effort, less what follows with age'),
   maximalHrAge: entry(-0.7, 'bpm per year', 'V86', 'its fall with age'),
-  effort: entry(
-    0.1,
-    'per day',
-    'assumption',
-    'hours before a prediction with a walk, a climb or exercise in them',
-  ),
+  effort: entry(0.1, 'per day', 'assumption', 'hours before a prediction with a walk, a climb or exercise'),
   effortLeast: entry(0.15, 'of the reserve', 'V87 derived', 'rise above rest in such an effort, least'),
   effortMost: entry(0.75, 'of the reserve', 'V87 derived', 'most: 40 to 59 % is moderate, 60 to 84 % hard'),
   effortShortest: entry(0.15, 'of the hour', 'assumption', 'its length, least'),
@@ -93,12 +83,7 @@ export const TABLE = {
   dayRrSd: entry(2.2, 'breaths/min', 'recalled', 'spread between persons'),
   dayRrDaySd: entry(1.3, 'breaths/min', 'assumption', 'day to day within person'),
   dayRrWithin: entry(2, 'breaths/min', 'recalled', 'within the hour'),
-  dayRrTension: entry(
-    0.35,
-    'share of SD',
-    'V52 derived',
-    'part of the daily deviation that comes from tension',
-  ),
+  dayRrTension: entry(0.35, 'share of SD', 'V52 derived', 'part of that deviation that comes from tension'),
   effortRr: entry(0.2, 'breaths/min per bpm', 'recalled', 'faster breathing in an effort'),
   wakeRr: entry(1.02, 'ratio to REM', 'V7', 'breathing awake'),
   lightRr: entry(0.95, 'ratio to REM', 'V7', 'breathing in light sleep'),
@@ -112,21 +97,11 @@ export const TABLE = {
   sleepDaySdH: entry(1.2, 'h', 'V11, V12', 'night to night within person'),
   sleepWeekendH: entry(0.6, 'h', 'assumption', 'longer on the two free nights of a week'),
   sleepRebound: entry(0.12, 'h per h', 'assumption', 'longer after a short night'),
-  shortStart: entry(
-    0.012,
-    'per day',
-    'assumption',
-    'chance that a run of short nights begins: work, travel, a child',
-  ),
+  shortStart: entry(0.012, 'per day', 'assumption', 'a run of short nights begins: work, travel, a child'),
   shortEnd: entry(0.25, 'per day', 'assumption', 'chance that it ends'),
   shortInBedH: entry(4.75, 'h', 'assumption', 'in bed in such a night'),
   shortInBedSdH: entry(0.8, 'h', 'assumption', 'its spread'),
-  longStart: entry(
-    0.004,
-    'per day',
-    'assumption',
-    'chance that a run of long nights begins: leave, recovery, low spirits',
-  ),
+  longStart: entry(0.004, 'per day', 'assumption', 'a run of long nights begins: leave, low spirits'),
   longEnd: entry(0.2, 'per day', 'assumption', 'chance that it ends'),
   longRunH: entry(10, 'h', 'assumption', 'asleep in such a night'),
   longRunSdH: entry(1.2, 'h', 'assumption', 'its spread'),
@@ -173,12 +148,7 @@ export const TABLE = {
   feverDay: entry(0.82, 'ratio', 'assumption', 'from one day to the next: a week until it is gone'),
   feverHr: entry(7.2, 'bpm/°C', 'V82', 'rise of the heart rate'),
   feverRr: entry(1.8, 'breaths/min/°C', 'V82', 'rise of breathing, between 1.4 over all and 2.3 above 38 °C'),
-  alcoholHr: entry(
-    4,
-    'bpm per dose',
-    'V83, V84 derived',
-    'rise of the sleeping heart rate, a moderate evening',
-  ),
+  alcoholHr: entry(4, 'bpm per dose', 'V83, V84 derived', 'of the sleeping heart rate, a moderate evening'),
   alcoholDeep: entry(0.07, 'ratio per dose', 'V83', 'deep and REM sleep lost'),
   alcoholAwake: entry(0.02, 'fraction per dose', 'assumption', 'efficiency lost'),
   drinksFree: entry(1.8, 'ratio', 'assumption', 'more often in front of a free night'),
@@ -206,23 +176,13 @@ export const TABLE = {
   burstShareMax: entry(0.15, 'fraction', 'assumption', 'most'),
   burstMin: entry(6, 'min', 'assumption', 'mean length of a gap'),
   nightLost: entry(0.12, 'fraction', 'assumption', 'nights without a recording'),
-  nightHrLost: entry(
-    0.05,
-    'fraction',
-    'assumption',
-    'of other nights, those whose heart rate alone is missing',
-  ),
+  nightHrLost: entry(0.05, 'fraction', 'assumption', 'of other nights, without a heart rate only'),
   dayLost: entry(0.06, 'fraction', 'assumption', 'days without a recording'),
   // Noise of the scores
   traitShare: entry(0.55, 'variance share', 'V44 derived', 'stable between persons beyond all causes'),
   moodTraitShare: entry(0.3, 'variance share', 'assumption', 'the same for valence and arousal'),
   vulnerabilitySd: entry(0.6, 'of the mean effect', 'V34', 'between persons, of the effect of lost sleep'),
-  valenceHrSd: entry(
-    0.03,
-    'SD per bpm',
-    'V60, V61 assumption',
-    'person slope of valence on heart rate, mean 0',
-  ),
+  valenceHrSd: entry(0.03, 'SD per bpm', 'V60, V61 assumption', 'person slope of valence on heart rate'),
   referenceLapses: entry(7.5, 'lapses', 'V64 derived', '5 nights of 4 h against 8 h, daytime mean'),
   fatigueAge: entry(-0.004, 'ratio per year', 'V77–V81 derived', 'older people lose less; none at 45'),
   awakeMostH: entry(2, 'h', 'assumption', 'time awake against habit that counts, most'),
@@ -239,12 +199,7 @@ export const TABLE = {
   attentionRestingHr: entry(-0.04, 'SD per SD', 'recalled', 'resting heart rate'),
   attentionBmi: entry(-0.014, 'SD per unit', 'V42 assumption', 'BMI above 25, to 40'),
   attentionHabit: entry(-0.012, 'SD per h²', 'V37 assumption', 'habitual sleep below 7.5 h, to 3.5 h'),
-  attentionLong: entry(
-    -0.12,
-    'SD per h',
-    'V75, V76, V89 derived',
-    'week of sleep beyond need, to 3 h: more than the vigilance that it brings',
-  ),
+  attentionLong: entry(-0.12, 'SD per h', 'V75, V76, V89 derived', 'week of sleep beyond need, to 3 h'),
   attentionLongNight: entry(-0.018, 'SD per h', 'V75 assumption', 'last night beyond need, to 5 h'),
   // Memory
   memoryFatigue: entry(-0.22, 'SD per reference', 'V27, V28', 'five nights of 4 h against 8 h'),
@@ -261,12 +216,7 @@ export const TABLE = {
   reasoningEfficiency: entry(0.06, 'SD per SD', 'assumption', 'habitual efficiency'),
   reasoningVagal: entry(0.08, 'SD per SD', 'V41 derived', 'vagal tone'),
   reasoningBmi: entry(-0.012, 'SD per unit', 'V42 assumption', 'BMI above 25, to 40'),
-  reasoningHabit: entry(
-    -0.015,
-    'SD per h²',
-    'V37 derived',
-    'habitual sleep below 7.5 h, to 3.5 h: at 4 h eight years of ageing',
-  ),
+  reasoningHabit: entry(-0.015, 'SD per h²', 'V37 derived', 'habitual sleep below 7.5 h, to 3.5 h'),
   reasoningLong: entry(-0.085, 'SD per h', 'V75, V76, V89 derived', 'week of sleep beyond need, to 3 h'),
   reasoningLongNight: entry(-0.01, 'SD per h', 'V75 assumption', 'last night beyond need, to 5 h'),
   // Stress
@@ -275,7 +225,7 @@ export const TABLE = {
     0.135,
     'SD per h',
     'V88 derived',
-    'week of sleep beyond need, to 4 h: odds of 1.42 are .19 SD, at two hours, and what less fatigue gains',
+    'week of sleep beyond need, to 4 h: odds of 1.42 at 2 h',
   ),
   stressFatigue: entry(0.2, 'SD per reference', 'V55 derived', 'five nights of 4 h against 8 h'),
   stressDayHr: entry(0.016, 'SD per bpm', 'V45 derived', 'day heart rate against habit'),
@@ -298,17 +248,9 @@ export const TABLE = {
 export type ParameterName = keyof typeof TABLE;
 export type Parameters = Readonly<Record<ParameterName, number>>;
 
-/** The effects that the assumption check halves and doubles: everything that moves a score. */
-const SCORE_EFFECT = /^(attention|memory|reasoning|stress|valence|arousal)/;
-const NOT_AN_EFFECT = /HrSd$/;
-
-/** The values of the table; effects on the scores scaled by `effectScale`. */
-export function parameters(effectScale = 1): Parameters {
-  const scaled = Object.entries(TABLE).map(([name, { value }]) => [
-    name,
-    SCORE_EFFECT.test(name) && !NOT_AN_EFFECT.test(name) ? value * effectScale : value,
-  ]);
-  return Object.fromEntries(scaled) as Parameters;
+/** The values of the table. */
+export function parameters(): Parameters {
+  return Object.fromEntries(Object.entries(TABLE).map(([name, { value }]) => [name, value])) as Parameters;
 }
 
 /**

@@ -63,11 +63,8 @@ export class World {
   readonly norms: Norms;
   private readonly parser = new WasmParser(DEFAULT_SERIES_LIMITS);
 
-  constructor(
-    readonly seed: number,
-    effectScale = 1,
-  ) {
-    this.parameters = parameters(effectScale);
+  constructor(readonly seed: number) {
+    this.parameters = parameters();
     this.norms = fitNorms(seed, this.parameters);
   }
 

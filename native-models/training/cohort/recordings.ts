@@ -1,4 +1,5 @@
 import { FEATURES, FEATURE_COUNT } from '#acuity/contract/features.js';
+import type { Session } from '#acuity/contract/request.js';
 import { FIELDS_OF_A_SESSION } from '#rules/fields.js';
 import { Wearer, type Device } from './devices.js';
 import { COMPLETE, type Plan, type World } from './population.js';
@@ -14,7 +15,6 @@ import { STREAM } from './streams.js';
  */
 export interface Recordings {
   readonly people: readonly Person[];
-  readonly days: number;
   /** [people, days, F]: as sent, without what the device lacks or loses and what the caller leaves out. */
   readonly own: Float32Array;
   /** Fields missing in each session sent: [people, days]. */
@@ -23,69 +23,41 @@ export interface Recordings {
   readonly others: readonly Float32Array[];
 }
 
-export interface RecordingOptions {
-  readonly count: number;
-  readonly days: number;
-  /** Other devices for each person. */
-  readonly takes: number;
-  /** The fields that a person's caller leaves out on a day. */
-  readonly withheld: (id: number, day: number) => readonly string[];
-  /** Whether the own device loses nothing and has all four series. */
-  readonly isComplete?: boolean;
-  readonly firstId?: number;
-}
-
 /** All devices see the same heartbeats, simulated in the steps of the finest average. */
 const STEP_MIN = 1;
+export const RECORDED_DAYS = 7;
 /** Streams of this file, away from those of the cohort. */
 const WITHHELD = 101;
 const OTHER = 102;
 /** A device without breathing is simulated with it too, so that the bodies use the same random draws. */
 const BREATH_EVERY_MIN = 3;
 
-export function recordings(world: World, options: RecordingOptions): Recordings {
-  const { count, days, takes, firstId = 0 } = options;
+export function recordings(world: World, count: number, firstId = 0): Recordings {
+  const days = RECORDED_DAYS;
   const missing = new Float32Array(count * days);
+  const withheld = ordinaryGaps(world.seed);
   let own: Device | undefined;
+  let cell = 0;
   const plan: Plan = {
     stepMin: STEP_MIN,
-    ...(options.isComplete === true ? { isComplete: true } : {}),
-    device(worn, person) {
-      own = options.isComplete === true ? otherDevice(world, person, takes + 1) : worn;
-      return withBreath(own);
+    device: (worn) => withBreath((own = worn)),
+    wear(session, person, day) {
+      const sent = without(
+        own === undefined ? session : withoutSeriesOf(own, session),
+        withheld(person.id, day),
+      );
+      missing[cell++] = missingOf(sent);
+      return sent;
     },
-    wear: (session) => (own === undefined ? session : withoutSeriesOf(own, session)),
   };
-  let cell = 0;
-  const first = world.simulate(
-    count,
-    days,
-    {
-      ...plan,
-      wear(session, person, day) {
-        const sent = without(plan.wear?.(session, person, day) ?? session, options.withheld(person.id, day));
-        missing[cell++] = missingOf(sent);
-        return sent;
-      },
-    },
-    firstId,
-  );
-  const others = Array.from(
-    { length: takes },
-    (_, take) =>
-      world.simulate(
-        count,
-        days,
-        {
-          stepMin: STEP_MIN,
-          parameters: COMPLETE,
-          take: take + 1,
-          device: (_own, person) => otherDevice(world, person, take + 1),
-        },
-        firstId,
-      ).rows,
-  );
-  return { people: first.people, days, own: first.rows, missing, others };
+  const first = world.simulate(count, days, plan, firstId);
+  const others = [1, 2].map((take) => {
+    const device: Plan['device'] = (_own, person) => otherDevice(world, person, take);
+    return world.simulate(count, days, { stepMin: STEP_MIN, parameters: COMPLETE, take, device }, firstId)
+      .rows;
+  });
+  withhold(first.rows, others);
+  return { people: first.people, own: first.rows, missing, others };
 }
 
 /** An ordinary device with all four series, one for each person and take. */
@@ -122,7 +94,7 @@ const WITHHELD_MOST = 13;
  * Of the others, half never send certain fields, and half lack different fields every day: a random number of them,
  * up to WITHHELD_MOST.
  */
-export function ordinaryGaps(seed: number): RecordingOptions['withheld'] {
+function ordinaryGaps(seed: number): (id: number, day: number) => readonly string[] {
   const random = new Random();
   return (id, day) => {
     random.reseed(seed, id, STREAM.sensor, WITHHELD);
@@ -140,9 +112,9 @@ export function chosenFields(count: number, random: Random): string[] {
   ).flat();
 }
 
-/** `session` without `fields`. */
-export function without(session: RecordedSession, fields: readonly string[]): RecordedSession {
-  return Object.fromEntries(Object.entries(session).filter(([field]) => !fields.includes(field)));
+/** `session`, which may lack any field, without `fields`. */
+export function without<T extends RecordedSession | Session>(session: T, fields: readonly string[]): T {
+  return Object.fromEntries(Object.entries(session).filter(([field]) => !fields.includes(field))) as T;
 }
 
 function missingOf(session: RecordedSession): number {
@@ -156,7 +128,7 @@ function missingOf(session: RecordedSession): number {
 const PERSON = ['age', 'sex', 'height', 'weight', 'bmi'];
 
 /** Age, sex, height and weight do not come from a device: withheld ones are withheld in the other recordings too. */
-export function withhold({ own, others }: Recordings): void {
+function withhold(own: Float32Array, others: readonly Float32Array[]): void {
   for (const rows of others) {
     for (let at = 0; at < rows.length; at++) {
       const feature = FEATURES[at % FEATURE_COUNT];

@@ -70,11 +70,6 @@ export class Stages {
     return this.surges[bin] ?? 0;
   }
 
-  /** Share of the night with a faster heart in a bout of waking. */
-  get movedShare(): number {
-    return this.surges.reduce((sum, surge) => sum + (surge > 0 ? 1 : 0), 0) / this.surges.length;
-  }
-
   /** Mean of a ratio by stage over the night. */
   meanOf(ratios: readonly number[]): number {
     return ratios.reduce((sum, ratio, stage) => sum + ratio * (this.shares[stage] ?? 0), 0);

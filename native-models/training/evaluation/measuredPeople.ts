@@ -1,3 +1,4 @@
+import { dateOf } from '#acuity/history/night.js';
 import { HALF_LIFE_NIGHTS } from '#acuity/history/longRun.js';
 import { MEASURED_FIELDS, type MeasuredField } from '#rules/fields.js';
 import {
@@ -17,9 +18,11 @@ import type { MeasuredConstants } from '#acuity/model/manifest.js';
 import type { Population, World } from '../cohort/population.js';
 import { Random } from '../cohort/random.js';
 import { STREAM } from '../cohort/streams.js';
-import type { ServedModel } from '../served.js';
-import { LABELS, scoreColumn, SCORES } from './context.js';
-import { rollOut, type Rollout, type RolloutOptions } from './rollout.js';
+import { COLUMN, type ServedModel } from '../served.js';
+import { LABELS, NAMES, SCORES } from './context.js';
+import { livesOf } from './requests.js';
+import { rollOut, type Rollout } from './rollout.js';
+import { demand, fixed, type Demand } from './section.js';
 
 /** A test of one score, or a label: 0 to 100. */
 export interface TestTaken {
@@ -65,14 +68,13 @@ export class MeasuredPeople {
     population: Population,
     model: ServedModel,
     constants: MeasuredConstants,
-    options: RolloutOptions = {},
   ): Promise<MeasuredPeople> {
-    return new MeasuredPeople(world, population, await rollOut(model, population, options), constants);
+    return new MeasuredPeople(world, population, await rollOut(model, population), constants);
   }
 
   /** What the network says of outcome `k` on a day: 0 to 100, of a label the probability of High in percent. */
   said(person: number, day: number, k: number): number {
-    const score = this.rollout.scores[this.cell(person, day) * WIDTH + scoreColumn(k)] ?? NaN;
+    const score = this.rollout.scores[this.cell(person, day) * WIDTH + 1 + k] ?? NaN;
     return k < SCORES.length ? score : 100 * score;
   }
 
@@ -136,7 +138,61 @@ export function testDays(seed: number, person: number, day: number, count: numbe
 }
 
 function fieldOf(k: number): MeasuredField {
-  const field = [...SCORES, ...LABELS][k];
+  const field = NAMES[k];
   if (field === undefined) throw new Error(`no outcome ${k}`);
   return field;
+}
+
+const SERVED = { people: 24, days: 36, tests: 5, share: 0.55 } as const;
+/** A history keeps scores in hundredths and their mean in 32 bits. */
+const APART_MOST = 0.05;
+/** Any day: 2025-01-01. */
+const FIRST_NIGHT = 20_089;
+
+/**
+ * Some people by the service's own reader and history, night after night, each test sent with its night: what all
+ * other figures are judged by says the same.
+ */
+export async function asServed(
+  world: World,
+  model: ServedModel,
+  constants: MeasuredConstants,
+): Promise<Demand> {
+  const { people: count, days: nights, tests, share } = SERVED;
+  const people = await MeasuredPeople.of(world, world.simulate(count, nights), model, constants);
+  let apart = 0;
+  for (const [person, sessions] of livesOf(world, count, nights, {}).entries()) {
+    const days = testDays(world.seed, person, nights - 1, tests);
+    const truth = (day: number, k: number): number => people.truth(person, day, k, share);
+    let history = '';
+    for (const [day, current_session] of sessions.entries()) {
+      const night = dateOf(FIRST_NIGHT + day);
+      const measurements = [
+        ...SCORES.map((score, k) => ({ score, value: truth(day, k), on: night })),
+        ...LABELS.map((score, index) => ({
+          score,
+          value: truth(day, SCORES.length + index) > 50 ? ('High' as const) : ('Low' as const),
+          on: night,
+        })),
+      ];
+      const request = {
+        current_session,
+        history,
+        night,
+        measurements: days.includes(day) ? measurements : null,
+      };
+      const answer = await model.scoreCarried(request, constants);
+      history = answer.history;
+      for (const [k, field] of NAMES.entries()) {
+        const taken = days.filter((of) => of <= day).map((of) => ({ day: of, value: truth(of, k) }));
+        const served = (k < SCORES.length ? 1 : 100) * (answer.scores[COLUMN[field]] ?? NaN);
+        apart = Math.max(apart, Math.abs(served - people.measured(person, day, k, taken)));
+      }
+    }
+  }
+  return demand(
+    `${count} people by the service’s own histories, ${nights} nights with ${tests} tests of every score: every answer within ${APART_MOST} of what is judged here`,
+    `at most ${fixed(apart, 3)} apart`,
+    apart <= APART_MOST,
+  );
 }

@@ -10,10 +10,8 @@ export interface Section {
   /** Each demand with what was found; the point holds where all of them do. */
   readonly demands: readonly Demand[];
   readonly tables: readonly Table[];
-  /** The plot of the card's first page. */
-  readonly plot?: string;
-  /** Figures that the first page is made of, by name. */
-  readonly decisive?: Readonly<Record<string, number>>;
+  /** Lines of the card's first page: what, and what was found. */
+  readonly figures?: readonly (readonly [what: string, found: string])[];
 }
 
 export interface Demand {
@@ -21,8 +19,6 @@ export interface Demand {
   readonly found: string;
   /** Undefined where it could not be tested here. */
   readonly holds: boolean | undefined;
-  /** What a useless predictor gets: a coin, the minutes asleep as they are. A demand that it passes is none. */
-  readonly useless?: string;
 }
 
 export interface Table {
@@ -33,8 +29,8 @@ export interface Table {
 
 export type Verdict = 'holds' | 'falls short' | 'not tested';
 
-export function demand(text: string, found: string, holds: boolean | undefined, useless?: string): Demand {
-  return { demand: text, found, holds, ...(useless === undefined ? {} : { useless }) };
+export function demand(text: string, found: string, holds: boolean | undefined): Demand {
+  return { demand: text, found, holds };
 }
 
 /** A point holds where each demand that could be tested does. */
@@ -43,27 +39,21 @@ export function verdictOf({ demands }: Pick<Section, 'demands'>): Verdict {
   return demands.some(({ holds }) => holds === true) ? 'holds' : 'not tested';
 }
 
-/** The table with its caption above it. */
-export function markdown({ caption, header, rows }: Table): string {
-  const table = markdownTable([header, ...rows]);
-  return caption === '' ? table : `${caption}:\n\n${table}`;
+export function tableOf({ header, rows }: Omit<Table, 'caption'>): string {
+  return markdownTable([header, ...rows]);
 }
 
 /** A point as the appendix holds it and the command prints it. */
 export function markdownSection({ number, title, why, demands, tables }: Section): string {
-  const isCompared = demands.some(({ useless }) => useless !== undefined);
-  const rows = demands.map((one) => [
-    one.demand,
-    one.found,
-    one.holds === false ? '**falls short**' : verdictOf({ demands: [one] }),
-    ...(isCompared ? [one.useless ?? ''] : []),
-  ]);
-  const header = ['demand', 'found', '', ...(isCompared ? ['what a useless predictor gets'] : [])];
+  const rows = demands.map((one) => {
+    const verdict = verdictOf({ demands: [one] });
+    return [one.demand, one.found, verdict === 'falls short' ? `**${verdict}**` : verdict];
+  });
   return [
     `## ${number}. ${title}`,
     why,
-    markdown({ caption: '', header, rows }),
-    ...tables.map(markdown),
+    markdownTable([['demand', 'found', ''], ...rows]),
+    ...tables.map((table) => `${table.caption}:\n\n${tableOf(table)}`),
   ].join('\n\n');
 }
 

@@ -60,28 +60,6 @@ export function explained(expected: Values, predicted: Values): number {
 /** Of a uniform distribution on 0 … 100. */
 export const PERCENTILE_VARIANCE = 10_000 / 12;
 
-/** Area under the ROC curve: how often a High is ranked above a Low; ties count half. */
-export function auc(scores: Values, labels: Values): number {
-  const order = Array.from(scores, (_, index) => index).toSorted(
-    (a, b) => (scores[a] ?? 0) - (scores[b] ?? 0),
-  );
-  let rankSum = 0;
-  let positives = 0;
-  for (let start = 0; start < order.length;) {
-    let end = start;
-    while (end < order.length && scores[order[end] ?? 0] === scores[order[start] ?? 0]) end++;
-    for (let at = start; at < end; at++) {
-      if ((labels[order[at] ?? 0] ?? 0) > 0) {
-        rankSum += (start + 1 + end) / 2;
-        positives++;
-      }
-    }
-    start = end;
-  }
-  const negatives = order.length - positives;
-  return (rankSum - (positives * (positives + 1)) / 2) / (positives * negatives);
-}
-
 /** A number with its 95 % interval. */
 export interface Estimate {
   readonly value: number;
@@ -92,24 +70,20 @@ export interface Estimate {
 const RESAMPLES = 200;
 
 /** Bootstrap over people: `statistic` of the chosen people, everybody's once for the value itself. */
-export function bootstrap(
-  people: number,
-  statistic: (chosen: Int32Array) => number,
-  resamples = RESAMPLES,
-): Estimate {
+export function bootstrap(people: number, statistic: (chosen: Int32Array) => number): Estimate {
   const everybody = Int32Array.from({ length: people }, (_, index) => index);
-  const random = new Random(people, resamples);
+  const random = new Random(people, RESAMPLES);
   const drawn: number[] = [];
   const chosen = new Int32Array(people);
-  for (let round = 0; round < resamples; round++) {
+  for (let round = 0; round < RESAMPLES; round++) {
     for (let index = 0; index < people; index++) chosen[index] = Math.floor(random.uniform() * people);
     drawn.push(statistic(chosen));
   }
   drawn.sort((a, b) => a - b);
   return {
     value: statistic(everybody),
-    low: drawn[Math.floor(0.025 * resamples)] ?? NaN,
-    high: drawn[Math.ceil(0.975 * resamples) - 1] ?? NaN,
+    low: drawn[Math.floor(0.025 * RESAMPLES)] ?? NaN,
+    high: drawn[Math.ceil(0.975 * RESAMPLES) - 1] ?? NaN,
   };
 }
 
@@ -122,4 +96,46 @@ export function take(values: Float64Array, chosen: Int32Array): Float64Array {
 /** Bootstrap of the mean of `values`. */
 export function meanEstimate(values: Float64Array): Estimate {
   return bootstrap(values.length, (chosen) => mean(take(values, chosen)));
+}
+
+/** The residual of `values` after the least-squares fit on a constant and `columns`. */
+export function residual(values: Values, columns: readonly Values[]): Float64Array {
+  const basis: Float64Array[] = [];
+  for (const column of columns) basis.push(without(centred(column), basis));
+  return without(centred(values), basis);
+}
+
+/** Share of the variance of `values` that `more` explains beyond `base`. */
+export function addedShare(values: Values, base: readonly Values[], more: readonly Values[]): number {
+  const left = variance(residual(values, base)) - variance(residual(values, [...base, ...more]));
+  return left / variance(values);
+}
+
+export function correlation(x: Values, y: Values): number {
+  const [left, right] = [centred(x), centred(y)];
+  return dot(left, right) / Math.sqrt(dot(left, left) * dot(right, right));
+}
+
+export function centred(values: Values): Float64Array {
+  const centre = mean(values);
+  return Float64Array.from(values, (value) => value - centre);
+}
+
+/** `values` without their share in each direction; the directions are at right angles to each other. */
+function without(values: Float64Array, directions: readonly Float64Array[]): Float64Array {
+  const rest = values.slice();
+  for (const direction of directions) {
+    const square = dot(direction, direction);
+    if (square === 0) continue; // constant: nothing to remove
+    const share = dot(rest, direction) / square;
+    for (let index = 0; index < rest.length; index++)
+      rest[index] = (rest[index] ?? 0) - share * (direction[index] ?? 0);
+  }
+  return rest;
+}
+
+function dot(x: Float64Array, y: Float64Array): number {
+  let sum = 0;
+  for (let index = 0; index < x.length; index++) sum += (x[index] ?? 0) * (y[index] ?? 0);
+  return sum;
 }

@@ -1,0 +1,343 @@
+import { CONTRIBUTOR_GROUPS, EXPLANATION } from '#acuity/contract/explanation.js';
+import type { Explanation } from '#acuity/contract/response.js';
+import type { ExplainBundle } from '#acuity/model/bundle.js';
+import { explanationOf } from '#acuity/pipeline/explanation.js';
+import { NO_EVIDENCE } from '#acuity/pipeline/measured.js';
+import { adjustedRow, adjustmentsOf, type Adjustments } from '#acuity/pipeline/measuredRow.js';
+import { againstOf } from '#acuity/pipeline/quality.js';
+import { LAYOUT } from '#acuity/records/layout.js';
+import type { PredictionRequest } from '#acuity/records/request.js';
+import { PAST_MAX, SCORE_FIELDS } from '#rules/fields.js';
+import type { Intervention } from '../cohort/intervention.js';
+import { Lives } from '../cohort/lives.js';
+import { Random } from '../cohort/random.js';
+import { ExplainedModel } from '../explained.js';
+import { movesOf, type Move } from '../ranges.js';
+import type { Judged } from './context.js';
+import { demand, fixed, interval, isWithin, type Demand, type Section } from './section.js';
+import { mean, meanEstimate } from './statistics.js';
+
+/** How many people and requests are asked, and what is demanded of so many. */
+const FULL = {
+  people: 1_000,
+  recorded: 10_000,
+  raised: 300,
+  requests: 10_000,
+  ordinary: [0.08, 0.12] as readonly [low: number, high: number],
+  short: 0.5,
+  fifth: -4,
+  stillAdds: 1,
+};
+type ExplainedSize = typeof FULL;
+
+const DAYS = 45;
+const DAY = DAYS - 1;
+/** Of the same people, apart: days of one week are alike. */
+const ORDINARY_DAYS = [30, 37, 44];
+const NIGHT_H = 4;
+const SHORT_NIGHTS = 5;
+/** After so many usual nights the heart beats faster for good, by so much. */
+const USUAL_NIGHTS = 60;
+const RISE_BPM = 5;
+const RISE_DAYS = [1, 30] as const;
+/** Recorded by other devices: people outside the trainer's. */
+const FIRST_ID = 500_000;
+const COVERED: readonly [low: number, high: number] = [0.77, 0.83];
+const SESSIONS = [0, 5];
+const MISSING = [0, 4, 8];
+
+type ScoreField = (typeof SCORE_FIELDS)[number];
+type Against = 'the last nights' | 'usual';
+
+/** Point 15: ranges, notable days and contributions hold what they promise. */
+export async function explanations(
+  { world, model, bundle }: Judged,
+  some: Partial<ExplainedSize> = {},
+): Promise<Section> {
+  const size = { ...FULL, ...some };
+  const point = {
+    number: 15,
+    title: 'What is said with a score',
+    why: 'Do ranges, notable days and contributions hold what they promise, against the last nights and against what is usual? Another recording is by one of the cohort’s devices with all four series; half of the callers send all that their device has, a quarter never sends some fields, a quarter lacks other ones every day. Nights of 4 h are not rare in the cohort. A slow reference in plain code agrees (`test/model-behaviour/explain.test.ts`).',
+  };
+  if (bundle.explain === undefined)
+    return {
+      ...point,
+      demands: [demand('explanations', 'the bundle has no graph for them', undefined)],
+      tables: [],
+    };
+  const explained = await ExplainedModel.open(model, bundle.explain.graph, bundle.explain.table);
+  const { table } = bundle.explain;
+  const live = async (
+    people: number,
+    days: number,
+    intervene: (day: number) => Intervention,
+  ): Promise<Lives> => {
+    const lives = Lives.simulate(world, people, days, { intervene });
+    await lives.rollOut(model);
+    return lives;
+  };
+  const said = async (
+    lives: Lives,
+    days: readonly number[],
+    against: Against,
+    sessions = PAST_MAX,
+  ): Promise<Explanation[]> => {
+    const found: Explanation[] = [];
+    for (let person = 0; person < size.people; person++)
+      for (const day of days) {
+        const request =
+          against === 'usual'
+            ? lives.requestWithUsual(person, day, sessions)
+            : lives.request(person, day, sessions);
+        found.push((await sayOf(explained, request, table)).said);
+      }
+    return found;
+  };
+  const plain = await live(size.people, DAYS, () => ({}));
+  const short = await live(size.people, DAYS, (day) => (day === DAY ? { asleepH: NIGHT_H } : {}));
+  const shorter = await live(size.people, DAYS, (day) =>
+    day > DAY - SHORT_NIGHTS ? { asleepH: NIGHT_H } : {},
+  );
+  const bySessions: Explanation[][] = [];
+  for (let sessions = 0; sessions <= PAST_MAX; sessions++)
+    bySessions.push(await said(plain, ORDINARY_DAYS, 'the last nights', sessions));
+  const days = {
+    'ordinary, against the last nights': bySessions.at(-1) ?? [],
+    'ordinary, against usual': await said(plain, ORDINARY_DAYS, 'usual'),
+    [`first night of ${NIGHT_H} h, against the last nights`]: await said(short, [DAY], 'the last nights'),
+    [`first night of ${NIGHT_H} h, against usual`]: await said(short, [DAY], 'usual'),
+  };
+  const [, ordinary = [], firstByNights = [], firstByUsual = []] = Object.values(days);
+  const fifth = await added(explained, shorter, DAY, 'sleep_amount', 'attention');
+  const raised = (night: number) =>
+    night < USUAL_NIGHTS ? {} : { addNightHr: RISE_BPM, addDayHr: RISE_BPM };
+  const [lasting, calm] = [
+    await live(size.raised, USUAL_NIGHTS + 30, raised),
+    await live(size.raised, USUAL_NIGHTS + 30, () => ({})),
+  ];
+  const gains: Float64Array[] = [];
+  for (const riseDay of RISE_DAYS) {
+    const of = (lives: Lives) =>
+      added(explained, lives, USUAL_NIGHTS + riseDay - 1, 'night_heart_rate', 'stress');
+    const unchanged = await of(calm);
+    gains.push((await of(lasting)).map((value, person) => value - (unchanged[person] ?? NaN)));
+  }
+  const [first = NaN, last = NaN] = gains.map(mean);
+  return {
+    ...point,
+    demands: [
+      ...(await rangeDemands({ world, model, bundle }, explained, size.recorded)),
+      ordinaryDemand('the last nights, for each number of sessions', bySessions, size),
+      ordinaryDemand('usual', [ordinary], size),
+      shortDemand('the last nights', firstByNights, bySessions.at(-1) ?? [], size),
+      shortDemand('usual', firstByUsual, ordinary, size),
+      demand(
+        `fifth night of ${NIGHT_H} h, against usual: sleep_amount takes at least ${-size.fifth} points of attention`,
+        interval(meanEstimate(fifth), 2),
+        mean(fifth) <= size.fifth,
+      ),
+      demand(
+        `+${RISE_BPM} bpm for 30 days after ${USUAL_NIGHTS} usual nights: on day 30 night_heart_rate still adds at least ${size.stillAdds} point of stress against usual, half a point less than on the first`,
+        `${fixed(last, 2)}, ${fixed(first, 2)}`,
+        last >= size.stillAdds && first > last + 0.5,
+      ),
+      await additivity(plain, explained, table, size),
+    ],
+    tables: [
+      {
+        caption: 'Notable with five past sessions, times in 100',
+        header: ['day', ...SCORE_FIELDS, 'attention or a group for it'],
+        rows: Object.entries(days).map(([name, of]) => [
+          name,
+          ...SCORE_FIELDS.map((field) => fixed(100 * isNotable(of, field), 1)),
+          fixed(100 * isEither(of), 1),
+        ]),
+      },
+    ],
+  };
+}
+
+/** The service's explanation of a request, and the scores that it explains. */
+async function sayOf(explained: ExplainedModel, request: PredictionRequest, table: ExplainBundle['table']) {
+  const { scores, floats } = await explained.explain(request);
+  const quality = {
+    sessions: request.pastCount,
+    against: againstOf(request),
+    missing: [],
+    implausible: [],
+    notAtRest: [],
+    series: [],
+  };
+  const { adjustments } = request;
+  const own = adjustments === undefined ? scores : adjustedRow(adjustments, scores, 0);
+  const unmeasured = adjustments && { scores, offset: 0, adjustments };
+  return { said: explanationOf({ scores: own, offset: 0, floats, unmeasured }, quality, table), own };
+}
+
+/** What a group adds to a score of everybody's day, against usual. */
+async function added(
+  explained: ExplainedModel,
+  lives: Lives,
+  day: number,
+  group: (typeof CONTRIBUTOR_GROUPS)[number],
+  field: ScoreField,
+): Promise<Float64Array> {
+  const at =
+    EXPLANATION.contributors +
+    CONTRIBUTOR_GROUPS.indexOf(group) * SCORE_FIELDS.length +
+    SCORE_FIELDS.indexOf(field);
+  const found = new Float64Array(lives.count);
+  for (const person of found.keys())
+    found[person] =
+      (await explained.explain(lives.requestWithUsual(person, day, PAST_MAX))).floats[at] ?? NaN;
+  return found;
+}
+
+function share<T>(among: readonly T[], is: (one: T) => boolean): number {
+  return mean(among.map((one) => (is(one) ? 1 : 0)));
+}
+
+function isNotable(days: readonly Explanation[], field: ScoreField): number {
+  return share(days, ({ scores }) => scores[field].notable);
+}
+
+/** Attention, or a group for it. */
+function isEither(days: readonly Explanation[]): number {
+  return share(
+    days,
+    ({ scores, contributors }) =>
+      scores.attention.notable || contributors.some(({ notable }) => notable.includes('attention')),
+  );
+}
+
+function ordinaryDemand(
+  against: string,
+  kinds: readonly (readonly Explanation[])[],
+  { ordinary }: ExplainedSize,
+): Demand {
+  const shares = kinds.flatMap((days) => SCORE_FIELDS.map((field) => isNotable(days, field)));
+  return demand(
+    `ordinary days are notable ${ordinary.map((one) => 100 * one).join(' to ')} times in 100 against ${against}, for each score`,
+    `${fixed(100 * Math.min(...shares), 1)} to ${fixed(100 * Math.max(...shares), 1)}`,
+    shares.every((one) => isWithin(one, ...ordinary)),
+  );
+}
+
+function shortDemand(
+  against: Against,
+  days: readonly Explanation[],
+  ordinary: readonly Explanation[],
+  { short }: ExplainedSize,
+): Demand {
+  const [found, usually] = [isEither(days), isEither(ordinary)];
+  return demand(
+    `a first night of ${NIGHT_H} h, after nights as people live, against ${against}: attention is notable, as a score or by a group, at least ${100 * short} times in 100, and twice as often as on ordinary days`,
+    `${fixed(100 * found, 1)}; ordinary days ${fixed(100 * usually, 1)}`,
+    found >= short && found >= 2 * usually,
+  );
+}
+
+/** With any fields missing, any values, a long run and measurements, contributions add up to the change, to the last digit. */
+async function additivity(
+  lives: Lives,
+  explained: ExplainedModel,
+  table: ExplainBundle['table'],
+  { requests }: ExplainedSize,
+): Promise<Demand> {
+  const random = new Random(15, 15);
+  let differing = 0;
+  for (let index = 0; index < requests; index++) {
+    const [person, sessions] = [index % lives.count, Math.floor(random.uniform() * (PAST_MAX + 1))];
+    const usual = lives.requestWithUsual(person, DAY, sessions);
+    const kinds = [
+      lives.request(person, DAY, sessions),
+      usual,
+      { ...usual, adjustments: randomMeasurements(random) },
+    ];
+    const { said, own } = await sayOf(explained, spoiled(kinds[index % 3] ?? usual, random), table);
+    const isExact = SCORE_FIELDS.every((field, score) => {
+      const { change, reference } = said.scores[field];
+      const sum = said.contributors.reduce((total, part) => total + Math.round(100 * part[field]), 0);
+      return (
+        sum === Math.round(100 * change) &&
+        Math.round(100 * reference) + sum === Math.round(100 * (own[score] ?? NaN))
+      );
+    });
+    if (!isExact) differing++;
+  }
+  return demand(
+    `${requests} random requests, with and without a long run and measurements: contributions add up to change, change to score less reference`,
+    `${differing} differ`,
+    differing === 0,
+  );
+}
+
+/** Of any scores, of any size. */
+function randomMeasurements(random: Random): Adjustments | undefined {
+  return adjustmentsOf(
+    () => {
+      if (random.chance(0.4)) return NO_EVIDENCE;
+      const precision = 4 * random.uniform();
+      const weight = 0.1 + random.uniform();
+      const [shares, own] = [weight * (0.05 + 0.9 * random.uniform()), precision * random.uniform()];
+      return { pull: precision * random.normal(0, 1.5), precision, own, shares, weight };
+    },
+    { composite: { attention: 0.4, memory: 0.3, reasoning: 0.3 } },
+  );
+}
+
+/** Removes numbers from the records, and replaces others by numbers of any size. */
+function spoiled(request: PredictionRequest, random: Random): PredictionRequest {
+  const lost = random.uniform();
+  for (let at = 0; at < request.records.length; at++) {
+    const place = at % LAYOUT.RECORD_LENGTH;
+    const isCount =
+      place >= LAYOUT.SCALARS && (place - LAYOUT.SCALARS) % LAYOUT.SUMMARY_LENGTH === LAYOUT.COUNT;
+    if (isCount && random.chance(lost / 2)) request.records[at] = 0;
+    else if (place < LAYOUT.SCALARS && random.chance(lost / 2)) request.records[at] = NaN;
+    else if (place < LAYOUT.SCALARS && place !== LAYOUT.SEX && random.chance(0.05))
+      request.records[at] = random.uniform() * 1e5;
+  }
+  return request;
+}
+
+/** How often another recording of the same days falls into the ranges. */
+async function rangeDemands(
+  { world, model }: Judged,
+  explained: ExplainedModel,
+  count: number,
+): Promise<Demand[]> {
+  const moves = await movesOf(model, world, count, FIRST_ID);
+  const reaches = new Map<number, Float32Array>();
+  for (const { sessions, missing } of moves)
+    if (!reaches.has(sessions * 100 + missing))
+      reaches.set(sessions * 100 + missing, (await explained.reach(sessions, missing)).slice());
+  const isHeld = ({ sessions, missing, points }: Move, score: number): boolean => {
+    const reach = reaches.get(sessions * 100 + missing);
+    return isWithin(
+      points[score] ?? NaN,
+      -(reach?.[score] ?? NaN),
+      reach?.[SCORE_FIELDS.length + score] ?? NaN,
+    );
+  };
+  const groups: [string, readonly Move[]][] = [
+    ['all requests', moves],
+    ...SESSIONS.map((known): [string, Move[]] => [
+      `${known} sessions`,
+      moves.filter(({ sessions }) => sessions === known),
+    ]),
+    ...MISSING.map((known): [string, Move[]] => [
+      `${known} fields missing`,
+      moves.filter(({ missing }) => missing === known),
+    ]),
+  ];
+  return groups.map(([name, among]) => {
+    const shares = SCORE_FIELDS.map((_, score) => share(among, (one) => isHeld(one, score)));
+    return demand(
+      `ranges hold another recording 77 to 83 times in 100, ${name}`,
+      SCORE_FIELDS.map((field, score) => `${field} ${fixed(100 * (shares[score] ?? NaN), 1)}`).join(', '),
+      shares.every((one) => isWithin(one, ...COVERED)),
+    );
+  });
+}

@@ -1,5 +1,4 @@
-import type { Page } from './page.js';
-import type { RowProblem } from './rowProblem.js';
+import type { Page, RowProblem } from './page.js';
 
 const NUMBER_REMEDY = 'write it with a point, without a unit, or leave the cell empty';
 

@@ -4,11 +4,12 @@ import {
   RecordBatchReader,
   Utf8,
   Vector,
-  RecordBatch,
+  makeData,
   vectorFromArray,
   type Data,
   type Decimal,
   type Field,
+  type RecordBatch,
 } from 'apache-arrow';
 import type { SeriesLimits } from '#rules/fields.js';
 import { ColumnReader } from '../reading/columns.js';
@@ -42,7 +43,7 @@ export async function openArrow(input: AsyncIterable<Uint8Array>, limits: Series
     const names = namesOfColumns(schema.fields.map(columnOf));
     return {
       names,
-      keptColumns: ({ keep }) => plainColumns(new RecordBatch(schema).slice(0, 0), keep),
+      keptColumns: ({ keep }) => plainColumns(emptyBatch(schema.fields), keep),
       async *pages(columns) {
         try {
           yield* arrowPages(reader, columns, limits);
@@ -55,6 +56,13 @@ export async function openArrow(input: AsyncIterable<Uint8Array>, limits: Series
   } catch (error) {
     throw readingError(error, WHAT);
   }
+}
+
+function emptyBatch(fields: readonly Field[]): RecordBatch {
+  return batchOf(
+    fields.map((field) => ({ field, data: makeData({ type: field.type as DataType }) })),
+    0,
+  );
 }
 
 /** @throws FormatError for the file format: it is read from its end */

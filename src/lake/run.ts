@@ -177,7 +177,13 @@ export class Run {
         const histories = history === undefined ? undefined : new Histories(peopleMax);
         await this.answer(await openArrowStream(table, reading), write, scorer, histories);
       }
-    } else await this.answer(await openStdin(stdin, { name: STREAM, format }, reading), write, scorer, this.histories);
+    } else
+      await this.answer(
+        await openStdin(stdin, { name: STREAM, format }, reading),
+        write,
+        scorer,
+        this.histories,
+      );
     await flushed(stdout);
     this.state?.save();
   }

@@ -73,9 +73,10 @@ export class StateFile {
       number++;
       const line = parsed(text);
       const isGood =
-        number === 1
+        line !== undefined &&
+        (number === 1
           ? this.loadHead(line)
-          : !isEnded && (Array.isArray(line) ? this.loadPerson(line) : line['checksum'] === checksum);
+          : !isEnded && (Array.isArray(line) ? this.loadPerson(line) : line['checksum'] === checksum));
       if (!isGood) throw this.damaged(`is damaged in line ${number}`);
       isEnded = number > 1 && !Array.isArray(line);
       checksum = crc32(`${text}\n`, checksum);
@@ -143,13 +144,13 @@ export class StateFile {
   }
 }
 
-/** A line as an object or an array; an empty object if it is neither. */
-function parsed(text: string): Readonly<Record<string, unknown>> {
+/** A line as an object or an array; undefined if it is neither. */
+function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const line: unknown = JSON.parse(text);
-    return typeof line === 'object' && line !== null ? (line as Record<string, unknown>) : {};
+    return typeof line === 'object' && line !== null ? (line as Record<string, unknown>) : undefined;
   } catch {
-    return {};
+    return undefined;
   }
 }
 

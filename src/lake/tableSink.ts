@@ -89,7 +89,14 @@ interface OutputColumn {
   readonly sql: string;
 }
 
-function outputColumns({ keep, keptTypes, measured, explain, isStream }: TableOptions): OutputColumn[] {
+function outputColumns({
+  keep,
+  keptTypes,
+  measured,
+  explain,
+  isStream,
+  format,
+}: TableOptions): OutputColumn[] {
   const plain = (name: string, type: string): OutputColumn => ({
     name,
     member: name,
@@ -101,8 +108,9 @@ function outputColumns({ keep, keptTypes, measured, explain, isStream }: TableOp
     const [member, type = 'VARCHAR'] = [`k${place}`, keptTypes?.[place]];
     return { name, member, type: 'VARCHAR', sql: type === 'VARCHAR' ? member : `CAST(${member} AS ${type})` };
   });
+  // CSV has the numbers as NDJSON writes them: 78, not 78.0.
   const scores = [...SCORE_FIELDS, ...LABEL_FIELDS].map((name) =>
-    plain(name, SCORE_FIELDS.some((score) => score === name) ? 'DOUBLE' : 'VARCHAR'),
+    plain(name, SCORE_FIELDS.some((score) => score === name) && format === 'parquet' ? 'DOUBLE' : 'VARCHAR'),
   );
   const struct = `STRUCT(${scores.map(({ name, type }) => `${name} ${type}`).join(', ')})`;
   const unmeasured = scores.map(({ name }) => ({

@@ -265,7 +265,7 @@ t.test('--sort: the rows of all files come by person and night, and none is late
   const alone = await scoreOne(one, { ...asked, outDir: join(dir, 'alone') });
   const scores = (rows: readonly TableRow[] = []): unknown => rows.map(({ id, memory }) => [id, memory]);
   t.strictSame(scores(sorted?.rows), scores(alone.rows));
-  const other = await table(join(dir, 'other.parquet'), `'p0' AS user_id, 20454 AS night, ${NIGHT}`);
+  const other = await table(join(dir, 'other.parquet'), `1 AS id, 'p0' AS user_id, 20454 AS night, ${NIGHT}`);
   const odd = await runLake([one, other], { ...asked, outDir: join(dir, 'odd') });
   t.match(odd.error, { name: 'FormatError', message: /differ in .*: give both the same columns/ });
 });

@@ -77,7 +77,8 @@ t.test('a table has the scores and the refusals of the same rows in JSON, in eve
     await writeParquetFile(path(`${samples}.parquet`), tableOf(all, samples));
   const names = readdirSync(dir);
   for (const history of [undefined, HISTORY]) {
-    const asked = { to: 'ndjson', outDir: path('out'), history, keep: KEEP } as const;
+    const outDir = path(history === undefined ? 'plain' : 'history');
+    const asked = { to: 'ndjson', outDir, history, keep: KEEP } as const;
     const expected = await scoreOne(path('json.ndjson'), asked);
     t.equal(expected.rows.length, ROWS - expected.bad.length);
     for (const name of names) {
@@ -121,7 +122,7 @@ t.test('what is written is the same in every format', async (t) => {
   const [header, first] = csv.split('\n');
   const { id: _, ...rest } = expected[0] ?? {};
   t.equal(header, Object.keys(expected[0] ?? {}).join(','));
-  t.equal(first?.replaceAll(/(\d)\.0(?=,)/g, '$1'), `"night 0, ""é""",${Object.values(rest).join(',')}`);
+  t.equal(first, `"night 0, ""é""",${Object.values(rest).join(',')}`);
   t.equal(csv.split('\n').length, expected.length + 2);
   // In a stream the bad rows stand in their places. What is kept may stand in any column.
   const last = all.map(({ id, ...others }) => ({ ...others, id }));

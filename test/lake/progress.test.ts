@@ -17,6 +17,8 @@ t.test('the line fits the terminal and is gone at the end', async (t) => {
     const terminal = { columns: 20, write: (text: string) => void (drawn.push(text), resolve()) };
     t.teardown(showProgress(terminal, TALLY, () => 0));
   });
+  const alive = setInterval(() => undefined, 1_000); // the progress keeps no process running
   await shown;
+  clearInterval(alive);
   t.equal(drawn[0], '\r\u001b[K1,234,567 lines  0/');
 });

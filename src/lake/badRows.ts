@@ -1,4 +1,5 @@
-import type { Page, RowProblem } from './page.js';
+import type { RowProblem } from './errors.js';
+import type { Page } from './page.js';
 
 const NUMBER_REMEDY = 'write it with a point, without a unit, or leave the cell empty';
 

@@ -11,7 +11,8 @@ import type { GivenMeasurement } from '../records/request.js';
 import { LineSplitter } from './lineSplitter.js';
 import type { Partition } from './inputs.js';
 import { namesBeside, type RowColumns } from './names.js';
-import type { OpenInput, Page, RowProblem } from './page.js';
+import type { RowProblem } from './errors.js';
+import type { OpenInput, Page } from './page.js';
 import { ROWS_SEEN, inOwnCase, namesOfRows } from './rowNames.js';
 
 export interface BodyPagesOptions {

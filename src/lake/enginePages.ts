@@ -13,16 +13,9 @@ import {
   type Source,
   type SourceColumn,
 } from './engineSources.js';
-import { FormatError, TableError } from './errors.js';
+import { FormatError, TableError, type RowProblem } from './errors.js';
 import { namesBeside, type RowColumns } from './names.js';
-import {
-  tablePage,
-  type BesideColumns,
-  type KeptForm,
-  type OpenInput,
-  type Page,
-  type RowProblem,
-} from './page.js';
+import { tablePage, type BesideColumns, type KeptForm, type OpenInput, type Page } from './page.js';
 import {
   namesOfColumns,
   sessionColumns,

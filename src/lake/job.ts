@@ -2,11 +2,12 @@ import { PROBLEMS } from '../contract/problems.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import { LAYOUT } from '../records/layout.js';
 import { explanationOf, type ExplainedRow } from '../pipeline/explanation.js';
-import { adjustedRow } from '../pipeline/measuredRow.js';
+import { adjustedRow, type MeasuringConstants } from '../pipeline/measuredRow.js';
 import { againstOf, type Quality } from '../pipeline/quality.js';
 import type { HistoryToCome, PredictionRequest } from '../records/request.js';
-import type { ScoredRow, ScoreHandler, Timing } from '../scoring/scorer.js';
-import type { Page, RowProblem } from './page.js';
+import type { ExplainOutcome, ScoredRow, ScoreHandler, Timing } from '../scoring/scorer.js';
+import type { RowProblem } from './errors.js';
+import type { Page } from './page.js';
 
 /** A page being scored, with what is known of each row so far. */
 export class Job {
@@ -131,4 +132,13 @@ export class RowPlace implements ScoreHandler {
     this.onDone?.(undefined);
     this.job.refuse(this.index, { status, detail });
   }
+}
+
+/** What scores rows: the service's scorer, with or without an explanation of each. */
+export interface RowScorer {
+  /** Whether the quality of each row is needed. */
+  readonly explainsEach?: boolean;
+  /** The model's constants for measurements; undefined if it takes none. */
+  readonly constants?: MeasuringConstants | undefined;
+  admit(request: PredictionRequest, place: RowPlace): ExplainOutcome;
 }

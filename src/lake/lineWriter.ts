@@ -2,7 +2,7 @@ import { respond, withMeasured, withUnmeasured } from '../pipeline/respond.js';
 import type { ScoringModel } from '../scoring/scorer.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import type { Job } from './job.js';
-import type { RowProblem } from './page.js';
+import type { RowProblem } from './errors.js';
 
 export interface LineOptions {
   /** Written before the row's number and the scores. */

@@ -1,25 +1,13 @@
 import type { RecordBatch } from 'apache-arrow';
 import { SERIES_FIELDS } from '#rules/fields.js';
-import { MALFORMED, UNPROCESSABLE, type BodyProblem, type Finding } from '../contract/problems.js';
+import type { BodyProblem } from '../contract/problems.js';
 import type { QualifiedRequest } from '../pipeline/quality.js';
 import type { ReadRows } from '../reading/columns.js';
 import { LAYOUT } from '../records/layout.js';
 import type { GivenMeasurement } from '../records/request.js';
+import { rowProblem, type RowProblem } from './errors.js';
 import { measuredCells, type MeasuredColumn } from './measuredColumns.js';
 import type { InputNames, RowColumns } from './names.js';
-
-/** Why a row has no scores: the status and `detail` that the service would respond with. */
-export interface RowProblem {
-  readonly status: number;
-  readonly detail: string | readonly Finding[];
-}
-
-/** The service's response to a body that it refuses. */
-export function rowProblem(problem: BodyProblem): RowProblem {
-  return problem.kind === 'malformed'
-    ? { status: MALFORMED.status, detail: `Malformed JSON at byte ${problem.byte}` }
-    : { status: UNPROCESSABLE.status, detail: problem.findings };
-}
 
 /** Rows that are read together, and written together once all are scored. */
 export interface Page {

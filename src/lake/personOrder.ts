@@ -5,10 +5,9 @@ import type { Histories, Person } from './histories.js';
 import { FINDINGS_MAX } from '../contract/problems.js';
 import { afterNight } from '../reading/exact.js';
 import type { GivenMeasurement } from '../records/request.js';
-import type { RowPlace } from './job.js';
+import type { RowPlace, RowScorer } from './job.js';
 import { nightOf } from './night.js';
-import type { RowProblem } from './page.js';
-import type { RowScorer } from './scorePages.js';
+import type { RowProblem } from './errors.js';
 import type { ScoredRow } from '../scoring/scorer.js';
 
 /**

@@ -3,7 +3,7 @@ import { nameInAnyCase } from '#rules/slips.js';
 import { UNPROCESSABLE } from '../contract/problems.js';
 import type { Partition } from './inputs.js';
 import type { InputNames } from './names.js';
-import type { RowProblem } from './page.js';
+import type { RowProblem } from './errors.js';
 
 /** The field names in rows of NDJSON. */
 

@@ -14,15 +14,10 @@ import { findInputs, isRemote, queryInput, type Format, type Input } from './inp
 import { readNames, type HistoryColumns, type NamesReport } from './names.js';
 import { openArrowStream, openInput, openStdin, type ReadOptions } from './openInput.js';
 import { OutputFiles, finish, finishAside, markOf, setAside, stateOf } from './outputs.js';
+import type { RowScorer } from './job.js';
 import type { OpenInput } from './page.js';
 import { PersonOrder, type Late } from './personOrder.js';
-import {
-  scorePages,
-  type PageSink,
-  type RowScorer,
-  type RowTally,
-  type ScorePagesOptions,
-} from './scorePages.js';
+import { scorePages, type PageSink, type RowTally, type ScorePagesOptions } from './scorePages.js';
 import { flushed, openSink, toStream, type SinkOptions, type WriteBytes } from './sinks.js';
 import { StateError, StateFile } from './state.js';
 

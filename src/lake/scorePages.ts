@@ -1,26 +1,16 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
-import type { MeasuringConstants } from '../pipeline/measuredRow.js';
 import type { PredictionRequest } from '../records/request.js';
 import { UNPROCESSABLE } from '../contract/problems.js';
 import { qualityOf } from '../pipeline/quality.js';
-import type { ExplainOutcome } from '../scoring/scorer.js';
-import { Job, RowPlace } from './job.js';
-import { rowProblem, type Page, type RowProblem } from './page.js';
+import { Job, RowPlace, type RowScorer } from './job.js';
+import { rowProblem, type RowProblem } from './errors.js';
+import { type Page } from './page.js';
 import type { PersonOrder } from './personOrder.js';
 
 /** Receives scored pages in the order of the input. */
 export interface PageSink {
   /** Resolves once there is room for more. */
   write(job: Job): Promise<void>;
-}
-
-/** What scores rows: the service's scorer, with or without an explanation of each. */
-export interface RowScorer {
-  /** Whether the quality of each row is needed. */
-  readonly explainsEach?: boolean;
-  /** The model's constants for measurements; undefined if it takes none. */
-  readonly constants?: MeasuringConstants | undefined;
-  admit(request: PredictionRequest, place: RowPlace): ExplainOutcome;
 }
 
 export interface ScorePagesOptions {
@@ -67,7 +57,7 @@ export async function scorePages(
 ): Promise<void> {
   /** Pages not yet written, oldest first. */
   const queue: { readonly rows: number; readonly written: Promise<void> }[] = [];
-  let rowsUnderWay = 0;
+  const underWay = { rows: 0 };
   let last: Promise<void> = Promise.resolve();
   const writeInOrder = async (before: Promise<void>, job: Job): Promise<void> => {
     await before;
@@ -75,15 +65,15 @@ export async function scorePages(
     await sink.write(job);
     count(job, options);
     queue.shift();
-    rowsUnderWay -= job.page.rows;
+    underWay.rows -= job.page.rows;
   };
   try {
     for await (const page of pages) {
       if (page.rows === 0) continue;
       // A page larger than `rowsMax` goes alone.
-      while (rowsUnderWay > 0 && rowsUnderWay + page.rows > options.rowsMax) await queue[0]?.written;
+      while (underWay.rows > 0 && underWay.rows + page.rows > options.rowsMax) await queue[0]?.written;
       const job = new Job(page, options.personOrder !== undefined);
-      rowsUnderWay += page.rows;
+      underWay.rows += page.rows;
       try {
         for (let row = 0; row < page.rows; row++) {
           const waiting = start(job, row, options);

@@ -1,9 +1,8 @@
 import { SERIES_ALIASES, SERIES_FIELDS, SESSION_SCALARS, type SeriesField } from '#rules/fields.js';
 import { UNPROCESSABLE } from '../contract/problems.js';
 import type { ScalarColumn, SeriesColumn, SessionColumns } from '../reading/columns.js';
-import { NamesError } from './errors.js';
+import { NamesError, type RowProblem } from './errors.js';
 import { fieldOf, type HistoryColumns, type InputNames } from './names.js';
-import type { RowProblem } from './page.js';
 
 /** What a column of a table can be used for, whichever library reads it. */
 export type Kind =

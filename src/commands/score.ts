@@ -83,8 +83,12 @@ function optionsOf(files: readonly string[], { person, order, ...flags }: ScoreF
   if (problem !== undefined) return problem;
   if (sql !== undefined && outDir === undefined) return '--sql needs --out-dir';
   if (files.length === 0 && sql === undefined && outDir !== undefined) return '--out-dir needs files';
+  const { format = 'ndjson', to = format } = flags;
+  if (to === 'arrow' && format !== 'arrow') return '--to arrow needs --format arrow';
+  if (format === 'arrow' && to !== 'arrow' && to !== 'ndjson')
+    return 'an Arrow stream is answered by one, or --to ndjson';
   const isTables = flags.tables === true;
-  if (isTables && (files.length > 0 || flags.format !== 'arrow' || (flags.to ?? 'arrow') !== 'arrow')) {
+  if (isTables && (files.length > 0 || format !== 'arrow' || to !== 'arrow')) {
     return '--tables needs --format arrow, and is for standard input';
   }
   if (isTables && flags.state !== undefined) return '--tables and --state: the past of a table ends with it';

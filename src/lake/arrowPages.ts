@@ -1,110 +1,115 @@
-import { open, type FileHandle } from 'node:fs/promises';
 import {
   Binary,
   DataType,
-  Field,
-  Int64,
-  RecordBatch,
   RecordBatchReader,
-  Schema,
-  Struct,
   Utf8,
   Vector,
   makeData,
   vectorFromArray,
   type Data,
+  type Decimal,
+  type Field,
+  type RecordBatch,
 } from 'apache-arrow';
 import type { SeriesLimits } from '#rules/fields.js';
 import { ColumnReader } from '../reading/columns.js';
-import { checkFields, decimalOf, isTextType, sessionColumns } from './arrowColumns.js';
-import { trimmedCell } from './cells.js';
-import { FormatError, TableError, readingError } from './errors.js';
-import type { InputNames } from './inputNames.js';
-import type { KeptColumns, OpenInput, Page, ReadProgress } from './page.js';
-import type { Partition } from './partitions.js';
-import { namesBeside, type HistoryColumns, type RowColumns } from './rowColumns.js';
-import { TablePage, type BesideColumns } from './tablePage.js';
+import { batchOf, columnsOf } from './arrowWriter.js';
+import { FormatError, readingError } from './errors.js';
+import { namesBeside, type RowColumns } from './names.js';
+import { tablePage, type BesideColumns, type OpenInput, type Page } from './page.js';
+import {
+  namesOfColumns,
+  sessionColumns,
+  sessionFields,
+  trimmedCell,
+  type Kind,
+  type SessionField,
+  type TableColumn,
+} from './tableColumns.js';
 import { dateIn } from './zonedDate.js';
 
 /** Most rows read together: their samples fit the caches. */
 const ROWS_MAX = 1024;
 /** The first bytes of Arrow's file format; a stream starts differently. */
 const FILE_MARK = Buffer.from('ARROW1');
+const WHAT = 'the Arrow stream';
 
-/** Opens an Arrow stream, or a file in Arrow's file format or with a saved stream. */
-export async function openArrow(
-  input: AsyncIterable<Uint8Array> | { readonly path: string },
-  reading: ReadProgress,
-  limits: SeriesLimits,
-): Promise<OpenInput> {
-  const what = 'path' in input ? 'the Arrow file' : 'the Arrow stream';
-  const file = 'path' in input ? await open(input.path) : undefined;
+/** Opens an Arrow stream. */
+export async function openArrow(input: AsyncIterable<Uint8Array>, limits: SeriesLimits): Promise<OpenInput> {
   try {
-    const reader =
-      file === undefined
-        ? await RecordBatchReader.from(await streamOf(counted(input as AsyncIterable<Uint8Array>, reading)))
-        : await RecordBatchReader.from(guarded(file));
+    const reader = await RecordBatchReader.from(unlessFile(input));
     await reader.open();
     const { schema } = reader;
+    const names = namesOfColumns(schema.fields.map(columnOf));
     return {
-      names: namesOfSchema(schema),
-      keptColumns: (columns) => emptyColumns(schema, columns),
+      names,
+      keptColumns: ({ keep }) => plainColumns(emptyBatch(schema.fields), keep),
       async *pages(columns) {
         try {
           yield* arrowPages(reader, columns, limits);
         } catch (error) {
-          throw readingError(error, what);
-        } finally {
-          await file?.close();
+          throw readingError(error, WHAT);
         }
       },
-      async close() {
-        await reader.cancel();
-        await file?.close();
-      },
+      close: () => reader.cancel(),
     };
   } catch (error) {
-    await file?.close();
-    throw readingError(error, what);
+    throw readingError(error, WHAT);
   }
 }
 
-/** Where a damaged file names a place beyond its end, the library reads for ever. */
-function guarded(file: FileHandle): FileHandle {
-  const read = async (bytes: Uint8Array, ...place: number[]): Promise<{ readonly bytesRead: number }> => {
-    const [offset = 0, length = 0, position = 0] = place;
-    const done = await file.read(bytes, offset, length, position);
-    if (done.bytesRead === 0 && length > 0) throw new TableError('the file ends too early');
-    return done;
-  };
-  const whole = { fd: file.fd, stat: () => file.stat(), close: () => file.close(), read };
-  return whole as unknown as FileHandle; // the library uses no more of it
-}
-
-async function* counted(input: AsyncIterable<Uint8Array>, reading: ReadProgress): AsyncGenerator<Uint8Array> {
-  for await (const chunk of input) {
-    reading.bytesRead += chunk.length;
-    yield chunk;
-  }
+function emptyBatch(fields: readonly Field[]): RecordBatch {
+  return batchOf(
+    fields.map((field) => ({ field, data: makeData({ type: field.type as DataType }) })),
+    0,
+  );
 }
 
 /** @throws FormatError for the file format: it is read from its end */
-async function streamOf(input: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
-  const chunks = input[Symbol.asyncIterator]();
-  let first: Uint8Array = new Uint8Array();
-  while (first.length < FILE_MARK.length) {
-    const next = await chunks.next();
-    if (next.done === true) break;
-    first = Buffer.concat([first, next.value]);
+async function* unlessFile(input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  let first: Uint8Array | undefined = Buffer.alloc(0);
+  for await (const chunk of input) {
+    if (first === undefined) yield chunk;
+    else {
+      first = Buffer.concat([first, chunk]);
+      if (first.length < FILE_MARK.length) continue;
+      if (FILE_MARK.equals(first.subarray(0, FILE_MARK.length)))
+        throw new FormatError(
+          "Arrow's file format is read from its end: make Parquet of it, or pipe a stream",
+        );
+      yield first;
+      first = undefined;
+    }
   }
-  if (FILE_MARK.equals(first.subarray(0, FILE_MARK.length)))
-    throw new FormatError(
-      "Arrow's file format is read from its end: name the file, or pipe a stream of Arrow",
-    );
-  return (async function* () {
-    if (first.length > 0) yield first;
-    yield* { [Symbol.asyncIterator]: () => chunks };
-  })();
+  if (first !== undefined && first.length > 0) yield first;
+}
+
+function columnOf({ name, type }: Field): TableColumn {
+  return { name, kind: kindOf(type as DataType), typeName: String(type) };
+}
+
+const KINDS: readonly (readonly [Kind, (type: DataType) => boolean])[] = [
+  ['whole', (type) => DataType.isInt(type)],
+  ['float', (type) => DataType.isFloat(type)],
+  ['decimal', (type) => DataType.isDecimal(type)],
+  ['text', (type) => DataType.isUtf8(type) || DataType.isLargeUtf8(type) || DataType.isUtf8View(type)],
+  ['date', (type) => DataType.isDate(type)],
+  ['time', (type) => DataType.isTimestamp(type)],
+  ['null', (type) => DataType.isNull(type)],
+];
+
+function kindOf(type: DataType): Kind {
+  if (DataType.isDictionary(type)) return kindOf(type.dictionary as DataType);
+  if (isList(type)) {
+    const [items] = type.children as Field[];
+    const inner = items === undefined ? 'other' : kindOf(items.type as DataType);
+    return ['whole', 'float', 'decimal', 'null'].includes(inner) ? 'numbers' : 'other';
+  }
+  return KINDS.find(([, isIt]) => isIt(type))?.[0] ?? 'other';
+}
+
+function isList(type: DataType): boolean {
+  return DataType.isList(type) || DataType.isLargeList(type) || DataType.isFixedSizeList(type);
 }
 
 async function* arrowPages(
@@ -114,14 +119,17 @@ async function* arrowPages(
 ): AsyncGenerator<Page, void, undefined> {
   const rows = new ColumnReader(limits);
   let before = 0;
-  for await (const own of reader) {
-    const batch = withPartitions(own, columns.partitions);
-    const session = sessionColumns(batch);
-    const others = columnsBeside(batch, columns);
+  for await (const batch of reader) {
+    const problems = new Map();
+    const session = sessionColumns(
+      sessionFields(batch.schema.fields.map(columnOf)).map((field) => fieldIn(batch, field)),
+      problems,
+    );
+    const others = plainColumns(batch, namesBeside(columns));
     for (let first = 0; first < batch.numRows; first += ROWS_MAX) {
       const last = Math.min(first + ROWS_MAX, batch.numRows);
-      const beside = new ArrowBeside(others?.slice(first, last), columns, before + first + 1);
-      yield new TablePage(last - first, rows.read(session, first, last), beside, columns.measured);
+      const beside = besideIn(others?.slice(first, last), columns, before + first + 1);
+      yield tablePage(last - first, rows.read(session, first, last), beside, columns.measured);
     }
     before += batch.numRows;
   }
@@ -129,125 +137,166 @@ async function* arrowPages(
 
 type Values = (row: number) => unknown;
 
-class ArrowBeside implements BesideColumns {
-  readonly keptColumns: KeptColumns | undefined;
-  private readonly keptBatch: RecordBatch | undefined;
-  private readonly people: Values;
-  private readonly moments: Values;
-  private readonly cells: ReadonlyMap<string, Values>;
-
-  constructor(
-    batch: RecordBatch | undefined,
-    { keep, history, measured = [] }: RowColumns,
-    private readonly first: number,
-  ) {
-    const places = keep.flatMap((name) => {
-      const place = batch?.schema.fields.findIndex((field) => field.name === name) ?? -1;
-      return place < 0 ? [] : [place];
-    });
-    this.keptBatch = places.length === 0 ? undefined : batch?.selectAt(places);
-    this.keptColumns = this.keptBatch === undefined ? undefined : { of: 'arrow', batch: this.keptBatch };
-    this.people = valuesOf(batch, history?.person);
-    this.moments = momentsOf(batch, history?.order);
-    this.cells = new Map(
-      namesBeside({ keep: [], measured }).map((name) => [name, numbersOf(batch, name)] as const),
-    );
-  }
-
-  numberOf(row: number): number {
-    return this.first + row;
-  }
-
-  kept(name: string, row: number): string | undefined {
-    const column = this.keptBatch?.getChild(name);
-    const value: unknown = column?.get(row);
-    if (value === undefined) return undefined;
-    const type = column?.type;
-    if (DataType.isDecimal(type) && value instanceof Uint32Array) return String(decimalOf(value, type));
-    return jsonOf(value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value);
-  }
-
-  person(row: number): string | null | undefined {
-    const value = this.people(row);
-    return value === null || value === undefined ? undefined : String(value);
-  }
-
-  moment(row: number): string | number | null | undefined {
-    const value = this.moments(row);
-    if (value instanceof Date) return value.getTime();
-    return typeof value === 'bigint' ? Number(value) : (value as string | number | null | undefined);
-  }
-
-  cell(name: string, row: number): unknown {
-    const value = this.cells.get(name)?.(row);
-    return typeof value === 'string' ? trimmedCell(value) : value;
-  }
+/** A column as plain numbers, or as texts. */
+function fieldIn(
+  batch: RecordBatch,
+  { name, field, isSeries, kind }: TableColumn & { readonly field: string; readonly isSeries: boolean },
+): SessionField {
+  const vector = batch.getChild(name);
+  if (vector === null) throw new Error('no such column');
+  const [data] = vector.data;
+  const isNull = data === undefined || vector.data.length > 1 ? nullsOf(vector) : nullsIn(data);
+  if (kind === 'text')
+    return {
+      field,
+      isCell: false,
+      texts: (row) => {
+        const value: unknown = vector.get(row);
+        return typeof value === 'string' ? Buffer.from(value).toString('latin1') : undefined;
+      },
+    };
+  if (!isSeries)
+    return { field, numbers: plainNumbers(data) ?? Float64Array.from(vector, numberOf(vector.type)), isNull };
+  return { field, isNull, ...(plainLists(data, isNull) ?? listsOf(vector)) };
 }
 
-function columnOf(batch: RecordBatch | undefined, name: string | undefined): Vector | undefined {
-  return name === undefined ? undefined : (batch?.getChild(name) ?? undefined);
+type Numbers = Float64Array | Float32Array | Int32Array;
+
+/** Numbers that JavaScript represents directly, without nulls among them; undefined for others. */
+function plainNumbers(data: Data | undefined): Numbers | undefined {
+  const type = data?.type as DataType | undefined;
+  const isFloat = DataType.isFloat(type) && type.precision > 0; // half floats are not read as numbers here
+  const isWhole = DataType.isInt(type) && type.bitWidth < 64;
+  return isFloat || isWhole ? (data?.values as Numbers) : undefined;
 }
 
-function valuesOf(batch: RecordBatch | undefined, name: string | undefined): Values {
-  const vector = columnOf(batch, name);
-  return (row) => vector?.get(row) as unknown;
+type Lists = Pick<Extract<SessionField, { starts: unknown }>, 'values' | 'starts' | 'ends'>;
+
+function plainLists(data: Data | undefined, isNull: (row: number) => boolean): Lists | undefined {
+  const [items] = data?.children ?? [];
+  const values = items === undefined || items.nullCount > 0 ? undefined : plainNumbers(items);
+  if (data === undefined || values === undefined || !isList(data.type as DataType)) return undefined;
+  const starts = new Float64Array(data.length);
+  const ends = new Float64Array(data.length);
+  const size = DataType.isFixedSizeList(data.type) ? data.type.listSize : undefined;
+  const offsets = data.valueOffsets as Int32Array | BigInt64Array;
+  for (let row = 0; row < data.length; row++) {
+    starts[row] = size === undefined ? Number(offsets[row]) : row * size;
+    if (isNull(row)) ends[row] = starts[row] ?? 0;
+    else ends[row] = size === undefined ? Number(offsets[row + 1]) : (row + 1) * size;
+  }
+  return { values, starts, ends };
 }
 
-/** Numbers and texts, of any type. */
-function numbersOf(batch: RecordBatch | undefined, name: string): Values {
-  const vector = columnOf(batch, name);
-  return (row) => {
-    const value: unknown = vector?.get(row);
-    if (typeof value === 'bigint') return Number(value);
-    const type = vector?.type;
-    return DataType.isDecimal(type) && value instanceof Uint32Array ? decimalOf(value, type) : value;
+/** Lists of any numbers, a value at a time. */
+function listsOf(vector: Vector): Lists {
+  const [starts, ends, values]: [number[], number[], number[]] = [[], [], []];
+  const inner = (vector.type.children as Field[] | null)?.[0]?.type as DataType | undefined;
+  const toNumber = numberOf(inner);
+  for (const list of vector as Iterable<Iterable<unknown> | null>) {
+    starts.push(values.length);
+    for (const item of list ?? []) values.push(toNumber(item));
+    ends.push(values.length);
+  }
+  return { values: Float64Array.from(values), starts, ends };
+}
+
+function numberOf(type: unknown): (value: unknown) => number {
+  return (value) => {
+    if (value === null || value === undefined) return NaN;
+    return Number(value instanceof Uint32Array && DataType.isDecimal(type) ? decimalOf(value, type) : value);
+  };
+}
+
+/** A decimal as text; `words` are its digits without the point, lowest word first. */
+function decimalOf(words: Uint32Array, { scale, bitWidth }: Decimal): string {
+  const digits = words.reduceRight((sum, word) => (sum << 32n) | BigInt(word), 0n);
+  return `${BigInt.asIntN(bitWidth, digits)}e${-scale}`;
+}
+
+function nullsOf(vector: Vector): (row: number) => boolean {
+  return (row) => vector.get(row) === null;
+}
+
+function nullsIn({ nullCount, nullBitmap, offset }: Data): (row: number) => boolean {
+  if (nullCount === 0) return () => false;
+  return (row) => (((nullBitmap[(offset + row) >> 3] ?? 0) >> ((offset + row) & 7)) & 1) === 0;
+}
+
+function besideIn(
+  batch: RecordBatch | undefined,
+  { keep, history, measured = [] }: RowColumns,
+  first: number,
+): BesideColumns {
+  const column = (name: string | undefined): Vector | undefined =>
+    (name === undefined ? undefined : batch?.getChild(name)) ?? undefined;
+  const kept = new Map(keep.map((name) => [name, column(name)]));
+  const people = column(history?.person);
+  const momentAt = momentsOf(column(history?.order));
+  const cells = new Map(namesBeside({ keep: [], measured }).map((name) => [name, column(name)]));
+  return {
+    keptColumns: batch && chosen(batch, keep),
+    numberOf: (row) => first + row,
+    kept(name, row) {
+      const values = kept.get(name);
+      return values === undefined ? undefined : jsonOf(values.get(row), values.type as DataType);
+    },
+    person(row) {
+      const value: unknown = people?.get(row);
+      return value === null || value === undefined ? undefined : String(value);
+    },
+    moment: (row) => momentAt(row) as ReturnType<Page['moment']>,
+    cell(name, row) {
+      const values = cells.get(name);
+      const value: unknown = values?.get(row);
+      return typeof value === 'string' || value === null ? trimmedCell(value) : numberOf(values?.type)(value);
+    },
   };
 }
 
 /** Times of a column with a time zone as their dates in that zone. */
-function momentsOf(batch: RecordBatch | undefined, name: string | undefined): Values {
-  const values = valuesOf(batch, name);
-  const type = columnOf(batch, name)?.type as DataType | undefined;
+function momentsOf(vector: Vector | undefined): Values {
+  const type = vector?.type as DataType | undefined;
   const zone = DataType.isTimestamp(type) ? type.timezone : undefined;
-  if (zone === undefined || zone === null) return values;
-  const print = dateIn(zone);
+  const print = zone === undefined || zone === null ? undefined : dateIn(zone);
   return (row) => {
-    const value = values(row);
-    return value === null || value === undefined ? value : print(Number(value));
+    const value: unknown = vector?.get(row);
+    if (value === null || value === undefined || typeof value === 'string') return value;
+    return print === undefined ? Number(value) : print(Number(value));
   };
 }
 
 /** A value of a column as JSON; 64-bit integers keep their digits. */
-function jsonOf(value: unknown): string {
+function jsonOf(value: unknown, type: DataType): string {
   if (typeof value === 'bigint') return String(value);
+  if (value instanceof Uint32Array && DataType.isDecimal(type)) return String(Number(decimalOf(value, type)));
+  if (value instanceof Uint8Array) return JSON.stringify(Buffer.from(value).toString('hex'));
   const plain = (_: string, inner: unknown): unknown => (typeof inner === 'bigint' ? String(inner) : inner);
   return JSON.stringify(value, plain) ?? 'null';
 }
 
-/** The columns of `batch` that are `namesBeside`, in order; undefined without any. */
-function columnsBeside(batch: RecordBatch, columns: RowColumns): RecordBatch | undefined {
-  // Select by index: the library's selection by name loses columns other than the first ones.
-  const places = namesBeside(columns)
+/** Selects by index: the library's selection by name loses columns other than the first ones. */
+function chosen(batch: RecordBatch, names: readonly string[]): RecordBatch | undefined {
+  const places = names
     .map((name) => batch.schema.fields.findIndex((field) => field.name === name))
     .filter((place) => place >= 0);
-  return places.length === 0 ? undefined : plainColumns(batch.selectAt(places));
+  return places.length === 0 ? undefined : batch.selectAt(places);
 }
 
 /**
- * Converts columns to forms that can be cut into pieces and written in every format: dictionaries become values,
- * since a file may not have two of them; texts and bytes in views become contiguous, since the Arrow library cuts
- * views at the wrong place.
+ * The columns in forms that can be cut into pieces and written: dictionaries become values, since a file may not have
+ * two of them; texts and bytes in views become contiguous, since the Arrow library cuts views at the wrong place.
  */
-function plainColumns(batch: RecordBatch): RecordBatch {
-  const children = batch.data.children.map((data) => {
-    const type = plainType(data.type);
-    return type === data.type ? data : (vectorFromArray([...new Vector([data])], type).data[0] ?? data);
+function plainColumns(batch: RecordBatch, names: readonly string[]): RecordBatch | undefined {
+  const own = chosen(batch, names);
+  if (own === undefined) return undefined;
+  const columns = columnsOf(own).map(({ field, data }) => {
+    const type = plainType(data.type as DataType);
+    const plain =
+      type === data.type ? data : (vectorFromArray([...new Vector([data])], type).data[0] ?? data);
+    return { field: field.clone({ type: plain.type }), data: plain };
   });
-  return batchOf(
-    batch.schema.fields.map((field, place) => field.clone({ type: children[place]?.type ?? field.type })),
-    children,
-    batch.numRows,
-  );
+  return batchOf(columns, batch.numRows);
 }
 
 function plainType(type: DataType): DataType {
@@ -257,85 +306,3 @@ function plainType(type: DataType): DataType {
   const inner = type.dictionary as DataType;
   return DataType.isLargeUtf8(inner) ? new Utf8() : plainType(inner);
 }
-
-function batchOf(fields: readonly Field[], children: readonly Data[], length: number): RecordBatch {
-  const all = [...fields];
-  const data = makeData({ type: new Struct(all), length, nullCount: 0, children: [...children] });
-  return new RecordBatch(new Schema(all), data);
-}
-
-/** The batch with the columns that the path of its file says, if it lacks them. */
-function withPartitions(batch: RecordBatch, partitions: readonly Partition[] = []): RecordBatch {
-  const { fields } = batch.schema;
-  const added = partitions.filter(({ name }) => !fields.some((field) => field.name === name));
-  if (added.length === 0) return batch;
-  const length = batch.numRows;
-  const children = added.map(({ value, isNumber }) => {
-    const cell = value !== null && isNumber ? BigInt(value) : value;
-    const [data] = vectorFromArray(
-      Array.from({ length }, () => cell),
-      isNumber ? new Int64() : new Utf8(),
-    ).data;
-    return data ?? makeData({ type: new Utf8() });
-  });
-  const names = added.map(({ name }, index) => new Field(name, children[index]?.type ?? new Utf8(), true));
-  return batchOf([...fields, ...names], [...batch.data.children, ...children], length);
-}
-
-/** The kept columns without rows; undefined if there are none. */
-function emptyColumns(schema: Schema, { keep, partitions = [] }: RowColumns): KeptColumns | undefined {
-  const added = partitions.map(
-    ({ name, isNumber }) => new Field(name, isNumber ? new Int64() : new Utf8(), true),
-  );
-  const fields: Field[] = [...schema.fields, ...added];
-  const kept = keep.flatMap((name) => fields.filter((field) => field.name === name).slice(0, 1));
-  if (kept.length === 0) return undefined;
-  const plain = kept.map((field) => field.clone({ type: plainType(field.type as DataType) }));
-  const children = plain.map(({ type }) => makeData({ type: type as DataType }));
-  return { of: 'arrow', batch: batchOf(plain, children as Data[], 0) };
-}
-
-/** The names of a table's columns, and what each can be used for, from its schema. */
-function namesOfSchema({ fields }: Schema): InputNames {
-  const names = fields.map(({ name }) => name);
-  return {
-    thing: 'column',
-    kinds: { request: [], session: names, target: [], measurement: [] },
-    beside: names,
-    unfit(name, as) {
-      const type = fields.find((field) => field.name === name)?.type as DataType | undefined;
-      if (type === undefined || USES[as].isFit(plainType(type))) return undefined;
-      return `the column ${name} is of the type ${String(type)}, which ${USES[as].advice(type)}`;
-    },
-    misfit() {
-      try {
-        checkFields(fields);
-      } catch (error) {
-        throw readingError(error, 'the Arrow schema');
-      }
-    },
-  };
-}
-
-const USES: Readonly<
-  Record<keyof HistoryColumns, { isFit(type: DataType): boolean; advice(type: DataType): string }>
-> = {
-  person: {
-    isFit: (type) => isTextType(type) || DataType.isInt(type) || DataType.isNull(type),
-    advice: (type) =>
-      `can't say whose a row is: make text or whole numbers of it${DataType.isFloat(type) ? ' (pandas makes floats of whole numbers beside missing ones: astype("Int64"))' : ''}`,
-  },
-  order: {
-    isFit: (type) =>
-      [
-        isTextType,
-        DataType.isInt,
-        DataType.isFloat,
-        DataType.isTimestamp,
-        DataType.isDate,
-        DataType.isNull,
-      ].some((isIt) => isIt(type)),
-    advice: () =>
-      "can't say when a row was: make a timestamp of it, a date, milliseconds since 1970, or text of ISO 8601",
-  },
-};

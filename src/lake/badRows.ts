@@ -1,5 +1,5 @@
+import type { RowProblem } from './errors.js';
 import type { Page } from './page.js';
-import type { RowProblem } from './rowProblem.js';
 
 const NUMBER_REMEDY = 'write it with a point, without a unit, or leave the cell empty';
 

@@ -9,10 +9,10 @@ import { WasmParser } from '../reading/wasmParser.js';
 import type { MeasuringConstants } from '../pipeline/measuredRow.js';
 import type { GivenMeasurement } from '../records/request.js';
 import { LineSplitter } from './lineSplitter.js';
-import type { OpenInput, Page, ReadProgress } from './page.js';
-import type { RowProblem } from './rowProblem.js';
-import { partitionJson } from './partitions.js';
-import { namesBeside, type RowColumns } from './rowColumns.js';
+import type { Partition } from './inputs.js';
+import { namesBeside, type RowColumns } from './names.js';
+import type { RowProblem } from './errors.js';
+import type { OpenInput, Page } from './page.js';
 import { ROWS_SEEN, inOwnCase, namesOfRows } from './rowNames.js';
 
 export interface BodyPagesOptions {
@@ -33,17 +33,20 @@ const ROWS_MAX = 512;
 /** Opens an input with one JSON body per line. */
 export async function openLines(
   input: AsyncIterable<Uint8Array>,
-  reading: ReadProgress,
   options: BodyPagesOptions,
+  partitions: readonly Partition[] = [],
 ): Promise<OpenInput> {
-  const lines = linesOf(input, reading, options.bodyMaxBytes);
+  const lines = linesOf(input, options.bodyMaxBytes);
   // The first chunk decides the names, because a caller may wait for the scores of its first line.
   const first = await lines.next();
   const seen = first.done === true ? [] : first.value.slice(0, ROWS_SEEN);
   return {
-    names: namesOfRows(seen.filter((body) => body instanceof Uint8Array)),
+    names: namesOfRows(
+      seen.filter((body) => body instanceof Uint8Array),
+      partitions,
+    ),
     async *pages(columns) {
-      const pages = new BodyPages(options, columns);
+      const pages = new BodyPages(options, columns, partitions);
       if (first.done !== true) yield* pages.of(first.value);
       for await (const bodies of lines) yield* pages.of(bodies);
     },
@@ -54,12 +57,10 @@ export async function openLines(
 /** For each piece of `input`, the lines that end in it, if any. */
 async function* linesOf(
   input: AsyncIterable<Uint8Array>,
-  reading: ReadProgress,
   bytesMax: number,
 ): AsyncGenerator<Body[], void, undefined> {
   const splitter = new LineSplitter(bytesMax);
   for await (const chunk of input) {
-    reading.bytesRead += chunk.length;
     const bodies = bodiesOf(splitter.split(chunk));
     if (bodies.length > 0) yield bodies;
   }
@@ -85,11 +86,15 @@ class BodyPages {
   /** Reads lines with a recording, if there are any. */
   private ofRecordings: WasmParser | undefined;
   private rowsBefore = 0;
+  /** Values from the file's path, the same for all rows. */
+  private readonly constants: ReadonlyMap<string, string>;
 
   constructor(
     { limits, constants, norms }: BodyPagesOptions,
     private readonly columns: RowColumns,
+    partitions: readonly Partition[],
   ) {
+    this.constants = new Map(partitions.map(({ name, value }) => [name, JSON.stringify(value)]));
     const parser = new WasmParser(limits, namesBeside(columns));
     const reading = { ...limits, norms, measuredApart: columns.history !== undefined };
     const readBody = bodyReaderOf(parser, reading);
@@ -124,7 +129,7 @@ class BodyPages {
   private page(bodies: Body[]): Page {
     const firstRow = this.rowsBefore + 1;
     this.rowsBefore += bodies.length;
-    return new BodyPage(bodies, firstRow, this.reader, this.columns);
+    return new BodyPage(bodies, firstRow, this.reader, this.columns, this.constants);
   }
 }
 
@@ -137,8 +142,6 @@ class BodyPage implements Page {
   readonly rows: number;
   /** The fields beside the session, for all rows read. */
   private readonly texts: ReadonlyMap<string, (string | undefined)[]>;
-  /** Values from the file's path, the same for all rows. */
-  private readonly constants: ReadonlyMap<string, string>;
   private given: readonly GivenMeasurement[] = [];
 
   constructor(
@@ -146,10 +149,10 @@ class BodyPage implements Page {
     private readonly firstRow: number,
     private readonly reader: BodyReader,
     private readonly columns: RowColumns,
+    private readonly constants: ReadonlyMap<string, string>,
   ) {
     this.rows = bodies.length;
     this.texts = new Map(namesBeside(columns).map((name) => [name, []]));
-    this.constants = new Map(columns.partitions?.map((column) => [column.name, partitionJson(column)]));
   }
 
   numberOf(row: number): number {

@@ -1,33 +1,28 @@
 import { runInNewContext } from 'node:vm';
 import {
-  BIGINT,
   DuckDBArrayType,
+  DuckDBDecimalType,
+  DuckDBEnumType,
   DuckDBListType,
   DuckDBTypeId,
   VARCHAR,
   type DuckDBType,
 } from '@duckdb/node-api';
 import { Message, Type, type Field, type Schema } from 'apache-arrow';
-import { SERIES_NAMES, fieldOf } from './columnNames.js';
 import { quoted, textOf, type Engine, type NamedType } from './engine.js';
-import { NamesError, TableError } from './errors.js';
-import type { InputNames } from './inputNames.js';
-import type { Partition } from './partitions.js';
-import type { HistoryColumns } from './rowColumns.js';
+import { TableError } from './errors.js';
+import type { Partition } from './inputs.js';
+import { fieldOf } from './names.js';
+import type { KeptForm } from './page.js';
+import type { Kind, TableColumn } from './tableColumns.js';
 
 /** A column of a table that the engine reads. */
-export interface SourceColumn {
-  /** As written in the input. */
-  readonly name: string;
+export interface SourceColumn extends TableColumn {
   /** What selects it. */
   readonly sql: string;
   readonly type: DuckDBType;
-  /** Whether it holds cells of CSV: numbers and lists as text, and nothing as an empty one. */
-  readonly isCell: boolean;
   /** The zone in whose dates its times are; undefined for UTC. */
   readonly zone?: string | undefined;
-  /** Why its numbers are not what they seem. */
-  readonly fault?: string | undefined;
 }
 
 /** A table that the engine reads. */
@@ -60,7 +55,7 @@ export async function parquetSource(engine: Engine, path: string, what: string):
   return {
     what,
     from,
-    columns: columns.map((column, at) => ownColumn(column, names[at], fields)),
+    columns: columns.map(({ type }, at) => ownColumn({ name: names[at] ?? '', type }, columns[at], fields)),
     rows: Number(rows),
   };
 }
@@ -104,17 +99,23 @@ async function arrowFields(engine: Engine, file: string, what: string): Promise<
   }
 }
 
+/** `selected` is the column as the engine names it. */
 function ownColumn(
   { name, type }: NamedType,
-  own: string | undefined,
-  fields: readonly Field[],
+  selected: NamedType | undefined,
+  fields: readonly Field[] = [],
 ): SourceColumn {
-  const column = { name: own ?? name, sql: quoted(name), type, isCell: false };
-  const field = fields.find((one) => one.name === column.name);
+  const field = fields.find((one) => one.name === name);
   const zone = (field?.type as { readonly timezone?: string | null } | undefined)?.timezone ?? undefined;
   const inner = (field?.type.children as Field[] | null | undefined)?.[0]?.typeId;
   const isDuration = field?.typeId === Type.Duration || inner === Type.Duration;
-  return isDuration ? { ...column, zone, fault: 'a duration' } : { ...column, zone };
+  const [kind, typeName] = isDuration ? (['other', 'a duration'] as const) : [kindOf(type), String(type)];
+  return { name, kind, typeName, sql: quoted(selected?.name ?? name), type, zone };
+}
+
+/** A column whose values are text. */
+function textColumn(name: string, sql: string, isCell: boolean): SourceColumn {
+  return { name, kind: 'text', typeName: 'VARCHAR', sql, type: VARCHAR, isCell };
 }
 
 /** What a CSV is opened with. */
@@ -165,7 +166,7 @@ export async function csvSource(
     what,
     from: `read_csv(${file}, ${options.join(', ')})`,
     fromWithBreaks: `read_csv(${file}, parallel = false, ${options.join(', ')})`,
-    columns: names.map((name, index) => ({ name, sql: `c${index}`, type: VARCHAR, isCell: true })),
+    columns: names.map((name, index) => textColumn(name, `c${index}`, true)),
     isMisshapen: `(c${names.length - 1} IS NULL OR c${names.length} IS NOT NULL)`,
   };
 }
@@ -200,89 +201,94 @@ export async function querySource(engine: Engine, sql: string, what: string): Pr
   const own = await engine.columnsOf(query, what);
   const from = `(${query}\n)`;
   const columns = await engine.columnsOf(`SELECT * FROM ${from}`, what);
-  return { what, from, columns: columns.map((column, index) => ownColumn(column, own[index]?.name, [])) };
+  return { what, from, columns: own.map((column, index) => ownColumn(column, columns[index])) };
 }
 
-/** The source with the columns that the path of its file says, if it lacks them. */
-export function withPartitions(source: Source, partitions: readonly Partition[] = []): Source {
-  const [first] = source.columns;
-  const isCell = first?.isCell === true;
+/** The source with the columns that the path of its file says, if it lacks them: numbers only as fields of a session. */
+export function withPartitions(source: Source, partitions: readonly Partition[]): Source {
+  const isCell = source.isMisshapen !== undefined;
   const added = partitions.filter(({ name }) => !source.columns.some((column) => column.name === name));
-  const columns = added.map(({ name, value, isNumber }): SourceColumn => {
-    const type = isNumber && !isCell ? 'BIGINT' : 'VARCHAR';
-    const sql = `CAST(${value === null ? 'NULL' : textOf(value)} AS ${type})`;
-    return { name, sql, type: isNumber && !isCell ? BIGINT : VARCHAR, isCell };
+  const columns = added.map(({ name, value }): SourceColumn => {
+    const text = textColumn(name, value === null ? 'CAST(NULL AS VARCHAR)' : textOf(value), isCell);
+    if (isCell || fieldOf(name) === undefined || Number.isNaN(Number(value ?? 0))) return text;
+    return { ...text, kind: 'float', sql: `CAST(${text.sql} AS DOUBLE)` };
   });
   return { ...source, columns: [...source.columns, ...columns] };
 }
 
-const { ENUM, SQLNULL, UUID, DATE, FLOAT, DOUBLE, DECIMAL } = DuckDBTypeId;
-const WHOLE: ReadonlySet<DuckDBTypeId> = idsOf(
-  'TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT UHUGEINT',
+const KINDS: readonly (readonly [Kind, string])[] = [
+  ['whole', 'TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT UHUGEINT'],
+  ['float', 'FLOAT DOUBLE'],
+  ['text', 'VARCHAR ENUM'],
+  ['time', 'TIMESTAMP TIMESTAMP_S TIMESTAMP_MS TIMESTAMP_NS TIMESTAMP_TZ'],
+  ['decimal', 'DECIMAL'],
+  ['boolean', 'BOOLEAN'],
+  ['bytes', 'BLOB'],
+  ['date', 'DATE'],
+  ['uuid', 'UUID'],
+  ['null', 'SQLNULL'],
+];
+const KIND_OF: ReadonlyMap<DuckDBTypeId, Kind> = new Map(
+  KINDS.flatMap(([kind, names]) =>
+    names.split(' ').map((name) => [DuckDBTypeId[name as keyof typeof DuckDBTypeId], kind] as const),
+  ),
 );
-const TIMES: ReadonlySet<DuckDBTypeId> = idsOf('TIMESTAMP TIMESTAMP_S TIMESTAMP_MS TIMESTAMP_NS');
-const { TIMESTAMP_TZ } = DuckDBTypeId;
 
-function idsOf(names: string): Set<DuckDBTypeId> {
-  return new Set(names.split(' ').map((name) => DuckDBTypeId[name as keyof typeof DuckDBTypeId]));
-}
-
-function isNumber({ typeId }: DuckDBType): boolean {
-  return WHOLE.has(typeId) || typeId === FLOAT || typeId === DOUBLE || typeId === DECIMAL;
-}
-
-function isText({ typeId }: DuckDBType): boolean {
-  return typeId === DuckDBTypeId.VARCHAR || typeId === ENUM;
-}
-
-/** How a field of a session is selected, and in which form it comes. */
-export interface SelectedField {
-  readonly field: string;
-  readonly sql: string;
-  readonly form: 'floats' | 'doubles' | 'number' | 'text';
-}
-
-/** @throws NamesError if the column's type can't be what its name says */
-export function selectedField({ name, sql, type, isCell, fault }: SourceColumn): SelectedField | undefined {
-  const field = fieldOf(name);
-  if (field === undefined) return undefined;
-  if (isCell) return { field, sql, form: 'text' };
-  const refuse = (what: string, remedy: string): never => {
-    throw new NamesError(
-      `the column ${name} is of the type ${fault ?? String(type)}, which ${what}: ${remedy}`,
-    );
-  };
-  if (SERIES_NAMES.has(field)) {
-    const inner =
-      type instanceof DuckDBListType || type instanceof DuckDBArrayType ? type.valueType : undefined;
-    if (type.typeId === SQLNULL) return { field, sql: `CAST(NULL AS DOUBLE[])`, form: 'doubles' };
-    if (isText(type)) return { field, sql: `CAST(${sql} AS VARCHAR)`, form: 'text' };
-    if (inner === undefined || fault !== undefined || !(isNumber(inner) || inner.typeId === SQLNULL))
-      return refuse('can hold no samples', 'make a list of numbers of it, --sql can');
-    if (inner.typeId === FLOAT) return { field, sql: `CAST(${sql} AS FLOAT[])`, form: 'floats' };
-    return { field, sql: `CAST(${sql} AS DOUBLE[])`, form: 'doubles' };
+function kindOf(type: DuckDBType): Kind {
+  if (type instanceof DuckDBListType || type instanceof DuckDBArrayType) {
+    const inner = kindOf(type.valueType);
+    return ['whole', 'float', 'decimal', 'null'].includes(inner) ? 'numbers' : 'other';
   }
-  if (field === 'sex') {
-    if (!isText(type) && type.typeId !== SQLNULL) return refuse('is no sex', 'write M or F');
-    return { field, sql: `CAST(${sql} AS VARCHAR)`, form: 'text' };
-  }
-  if (fault !== undefined || !(isNumber(type) || type.typeId === SQLNULL))
-    return refuse('is no number', 'CAST it with --sql, times asleep into seconds');
-  return { field, sql: `CAST(${sql} AS DOUBLE)`, form: 'number' };
+  return KIND_OF.get(type.typeId) ?? 'other';
+}
+
+/** Whether samples come as the engine's FLOAT, else as DOUBLE. */
+export function hasFloats({ type }: SourceColumn): boolean {
+  const isList = type instanceof DuckDBListType || type instanceof DuckDBArrayType;
+  return isList && type.valueType.typeId === DuckDBTypeId.FLOAT;
+}
+
+/** A field of a session: lists and numbers as such, the rest as text. */
+export function fieldSql(column: SourceColumn, isSeries: boolean): string {
+  const { sql, kind, isCell } = column;
+  if (isCell === true) return sql;
+  if (kind === 'text') return `CAST(${sql} AS VARCHAR)`;
+  if (isSeries) return `CAST(${sql} AS ${hasFloats(column) ? 'FLOAT' : 'DOUBLE'}[])`;
+  return `CAST(${sql} AS DOUBLE)`;
+}
+
+/** A measured value: a number or a text. */
+export function cellSql({ sql, kind }: SourceColumn): string {
+  return kind === 'text' ? `CAST(${sql} AS VARCHAR)` : `CAST(${sql} AS DOUBLE)`;
+}
+
+/** A kept column, and whether what comes is text in JSON already. */
+export function keptSql(
+  { sql, kind, type, isCell }: SourceColumn,
+  form: KeptForm,
+): { readonly sql: string; readonly isJson: boolean } {
+  if (isCell === true) return { sql: `nullif(${sql}, '')`, isJson: false };
+  const plain = ['whole', 'float', 'boolean'].includes(kind) || type.typeId === DuckDBTypeId.VARCHAR;
+  if (plain) return { sql, isJson: false };
+  if (form === 'text' || kind === 'uuid' || type instanceof DuckDBEnumType)
+    return { sql: `CAST(${sql} AS VARCHAR)`, isJson: false };
+  if (kind === 'date' || kind === 'time') return { sql: `epoch_us(${sql}) / 1000`, isJson: false };
+  if (kind === 'bytes') return { sql: `lower(hex(${sql}))`, isJson: false };
+  if (type instanceof DuckDBDecimalType) return { sql: `CAST(${sql} AS DOUBLE)`, isJson: false };
+  return { sql: `CAST(to_json(${sql}) AS VARCHAR)`, isJson: true };
 }
 
 /** The person of a row as text: whole numbers keep their digits. */
 export function personSql({ sql, isCell }: SourceColumn): string {
-  return isCell ? `nullif(${sql}, '')` : `CAST(${sql} AS VARCHAR)`;
+  return isCell === true ? `nullif(${sql}, '')` : `CAST(${sql} AS VARCHAR)`;
 }
 
 /** The night of a row as text that `nightOf` reads; times as the date in their zone. */
-export function orderSql({ sql, type, isCell, zone }: SourceColumn): string {
-  if (isCell) return `nullif(${sql}, '')`;
-  const { typeId } = type;
-  if (TIMES.has(typeId)) return `CAST(CAST(${sql} AS DATE) AS VARCHAR)`;
-  if (typeId === TIMESTAMP_TZ) return `CAST(CAST(${inZone(sql, zone)} AS DATE) AS VARCHAR)`;
-  if (typeId === FLOAT || typeId === DOUBLE)
+export function orderSql({ sql, type, kind, isCell, zone }: SourceColumn): string {
+  if (isCell === true) return `nullif(${sql}, '')`;
+  if (type.typeId === DuckDBTypeId.TIMESTAMP_TZ) return `CAST(CAST(${inZone(sql, zone)} AS DATE) AS VARCHAR)`;
+  if (kind === 'time') return `CAST(CAST(${sql} AS DATE) AS VARCHAR)`;
+  if (kind === 'float')
     return `CASE WHEN ${sql} = trunc(${sql}) AND abs(${sql}) < 1e18 THEN CAST(CAST(${sql} AS BIGINT) AS VARCHAR) ELSE CAST(${sql} AS VARCHAR) END`;
   return `CAST(${sql} AS VARCHAR)`;
 }
@@ -295,42 +301,3 @@ function inZone(sql: string, zone = 'UTC'): string {
     ? utc
     : `(${utc} ${sign} INTERVAL '${60 * Number(hours) + Number(minutes)} minutes')`;
 }
-
-/** The names of a source, and what each column can be used for. */
-export function namesOfSource({ columns }: Source): InputNames | undefined {
-  if (columns.length === 0) return undefined;
-  const names = columns.map(({ name }) => name);
-  return {
-    thing: 'column',
-    kinds: { request: [], session: names, target: [], measurement: [] },
-    beside: names,
-    unfit(name, as) {
-      const column = columns.find((one) => one.name === name);
-      if (column === undefined || column.isCell || USES[as].isFit(column.type)) return undefined;
-      return `the column ${name} is of the type ${String(column.type)}, which ${USES[as].advice(column.type)}`;
-    },
-    misfit: () => {
-      for (const column of columns) selectedField(column);
-    },
-  };
-}
-
-const USES: Readonly<
-  Record<keyof HistoryColumns, { isFit(type: DuckDBType): boolean; advice(type: DuckDBType): string }>
-> = {
-  person: {
-    isFit: (type) =>
-      isText(type) || WHOLE.has(type.typeId) || type.typeId === UUID || type.typeId === SQLNULL,
-    advice: ({ typeId }) =>
-      `can't say whose a row is: make text or whole numbers of it${typeId === FLOAT || typeId === DOUBLE ? ' (pandas makes floats of whole numbers beside missing ones: astype("Int64"))' : ''}`,
-  },
-  order: {
-    isFit: (type) =>
-      isText(type) ||
-      WHOLE.has(type.typeId) ||
-      [FLOAT, DOUBLE, DATE, SQLNULL, TIMESTAMP_TZ].includes(type.typeId) ||
-      TIMES.has(type.typeId),
-    advice: () =>
-      "can't say when a row was: make a timestamp of it, a date, milliseconds since 1970, or text of ISO 8601",
-  },
-};

@@ -1,12 +1,12 @@
 import { PAST_MAX } from '#rules/fields.js';
 import { OperatorError } from '../base/operatorError.js';
-import { HISTORY_BYTES_MAX, UNMEASURED_BYTES_MAX, type SessionScores } from '../history/form.js';
+import { HISTORY_BYTES_MAX, UNMEASURED_BYTES_MAX } from '../history/form.js';
 import { HistoryDesk, type Measuring } from '../history/historyDesk.js';
 import type { NextHistory } from '../history/nextHistory.js';
 import { textWithChecksum } from '../history/text.js';
-import type { Thresholds } from '../pipeline/respond.js';
 import { LAYOUT } from '../records/layout.js';
 import type { PredictionRequest } from '../records/request.js';
+import type { ScoredRow } from '../scoring/scorer.js';
 
 const { RECORD_LENGTH, TARGET_LENGTH } = LAYOUT;
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -17,11 +17,14 @@ export class TooManyPeopleError extends OperatorError {
   override readonly name = 'TooManyPeopleError';
 }
 
-/** A session ready to be scored. */
-export interface ReadySession {
-  /** Valid until the next one is made ready. */
-  readonly request: PredictionRequest;
-  readonly next: NextHistory;
+/** A person with the past, as the bytes that the service returns as text. */
+export interface Person {
+  /** Longer than a part of a slab only with many measurements. */
+  bytes: Uint8Array;
+  /** Of `bytes`; 0 if there is no history yet. */
+  length: number;
+  /** The latest night read, in days since 1970; −Infinity if none is dated. */
+  latest: number;
 }
 
 /** A row to be scored with its person's history. */
@@ -38,18 +41,12 @@ export interface SavedPerson {
   readonly history: string;
 }
 
-/** Each person's history, as the bytes that the service returns as text. */
+/** Each person's history. */
 export class Histories {
-  private readonly people = new Map<string, number>();
-  private readonly slabs: Uint8Array[] = [];
-  /** The part of a history that does not fit its slab, as with many measurements; few people have one. */
-  private readonly rests = new Map<number, Uint8Array>();
-  private readonly whole = new Uint8Array(HISTORY_BYTES_MAX);
+  private readonly people = new Map<string, Person>();
+  private slab = new Uint8Array();
   /** Whether any history has measurements. */
   areMeasured = false;
-  /** Bytes of each person's history; 0 if there is none. */
-  private lengths = new Uint16Array(PEOPLE_PER_SLAB);
-  private latestNights = new Float64Array(PEOPLE_PER_SLAB);
   private readonly desk = new HistoryDesk();
   private readonly records = new Float64Array((1 + PAST_MAX) * RECORD_LENGTH);
   private readonly targets = new Float64Array(PAST_MAX * TARGET_LENGTH);
@@ -68,9 +65,9 @@ export class Histories {
     return this.people.size;
   }
 
-  /** The index of a person, new if unknown. @throws TooManyPeopleError */
-  indexOf(person: string): number {
-    const known = this.people.get(person);
+  /** The person of this name, new if unknown. @throws TooManyPeopleError */
+  of(name: string): Person {
+    const known = this.people.get(name);
     if (known !== undefined) return known;
     const index = this.people.size;
     if (index === this.peopleMax) {
@@ -78,23 +75,25 @@ export class Histories {
         `more than ${this.peopleMax} people; the history of each takes ${KILOBYTES_A_PERSON} KB of memory: raise --people-max, or score parts of the people one after the other`,
       );
     }
-    if (index % PEOPLE_PER_SLAB === 0) this.addSlab();
-    this.people.set(person, index);
-    return index;
+    const first = (index % PEOPLE_PER_SLAB) * UNMEASURED_BYTES_MAX;
+    if (first === 0) this.slab = new Uint8Array(PEOPLE_PER_SLAB * UNMEASURED_BYTES_MAX);
+    const bytes = this.slab.subarray(first, first + UNMEASURED_BYTES_MAX);
+    const person = { bytes, length: 0, latest: -Infinity };
+    this.people.set(name, person);
+    return person;
   }
 
-  /** The latest night of a person, in days since 1970; −Infinity if none is dated. */
-  latest(person: number): number {
-    const latest = this.latestNights[person];
-    return latest === undefined || this.lengths[person] === 0 || Number.isNaN(latest) ? -Infinity : latest;
-  }
-
-  /** Places a session of `night` in the person's history, and returns it with its past. */
-  ready(person: number, { night, record, measuring }: RowOfPerson): ReadySession {
+  /**
+   * Places a session of `night` in the person's history, and returns it with its past; the request is valid until the
+   * next one is made ready.
+   */
+  ready(
+    { bytes, length }: Person,
+    { night, record, measuring }: RowOfPerson,
+  ): { readonly request: PredictionRequest; readonly next: NextHistory } {
     const { desk, records, targets } = this;
-    const length = this.lengths[person] ?? 0;
     if (length === 0) desk.clear();
-    else desk.load(this.bytesOf(person, length));
+    else desk.load(bytes.subarray(0, length));
     records.set(record);
     const { pastCount, next, usual } = desk.take(records, targets, night, measuring);
     const request = this.requests[pastCount]!;
@@ -103,60 +102,33 @@ export class Histories {
     return { request, next };
   }
 
-  /** Stores the history that resulted from a session of `night`, with the network's output for it. */
-  add(person: number, night: number, next: NextHistory, row: SessionScores, thresholds: Thresholds): void {
-    this.store(person, next.bytes(row, thresholds), Math.max(night, this.latest(person)));
+  /** Stores the history that resulted from a session, with the network's output for it. */
+  add(person: Person, next: NextHistory, row: ScoredRow): void {
+    this.store(person, next.bytes(row, row.model.thresholds));
   }
 
   /** Stores the history of a new person; false if the text is damaged, or the person is known. */
   load({ person, history }: SavedPerson): boolean {
     const { desk } = this;
     if (!desk.read(history) || this.people.has(person)) return false;
-    this.store(this.indexOf(person), desk.encoded(), desk.history.latestDay);
+    const { latestDay } = desk.history;
+    const known = this.of(person);
+    if (!Number.isNaN(latestDay)) known.latest = latestDay;
+    this.store(known, desk.encoded());
     return true;
   }
 
   /** Every person with stored data. */
   *entries(): Generator<SavedPerson> {
-    for (const [person, index] of this.people) {
-      const length = this.lengths[index] ?? 0;
-      if (length === 0) continue;
-      const history = textWithChecksum(this.bytesOf(index, length));
-      yield { person, history };
-    }
+    for (const [person, { bytes, length }] of this.people)
+      if (length > 0) yield { person, history: textWithChecksum(bytes.subarray(0, length)) };
   }
 
-  private store(person: number, bytes: Uint8Array, latestNight: number): void {
-    this.slot(person).set(bytes.subarray(0, UNMEASURED_BYTES_MAX));
-    if (bytes.length > UNMEASURED_BYTES_MAX) this.rests.set(person, bytes.slice(UNMEASURED_BYTES_MAX));
-    else this.rests.delete(person);
+  private store(person: Person, bytes: Uint8Array): void {
+    if (bytes.length > person.bytes.length) person.bytes = new Uint8Array(HISTORY_BYTES_MAX);
+    person.bytes.set(bytes);
+    person.length = bytes.length;
     this.areMeasured ||= bytes.at(-1) !== 0; // their mask
-    this.lengths[person] = bytes.length;
-    this.latestNights[person] = latestNight;
-  }
-
-  /** The bytes of a person's history, valid until the next call. */
-  private bytesOf(person: number, length: number): Uint8Array {
-    const rest = this.rests.get(person);
-    if (rest === undefined) return this.slot(person).subarray(0, length);
-    this.whole.set(this.slot(person));
-    this.whole.set(rest, UNMEASURED_BYTES_MAX);
-    return this.whole.subarray(0, length);
-  }
-
-  private slot(person: number): Uint8Array {
-    const first = (person % PEOPLE_PER_SLAB) * UNMEASURED_BYTES_MAX;
-    return this.slabs[Math.floor(person / PEOPLE_PER_SLAB)]!.subarray(first, first + UNMEASURED_BYTES_MAX);
-  }
-
-  private addSlab(): void {
-    this.slabs.push(new Uint8Array(PEOPLE_PER_SLAB * UNMEASURED_BYTES_MAX));
-    if (this.slabs.length * PEOPLE_PER_SLAB <= this.lengths.length) return;
-    const { lengths, latestNights } = this;
-    this.lengths = new Uint16Array(2 * lengths.length);
-    this.lengths.set(lengths);
-    this.latestNights = new Float64Array(2 * latestNights.length);
-    this.latestNights.set(latestNights);
   }
 }
 

@@ -1,19 +1,55 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { OUTPUT, folderFiles } from './folderFiles.js';
 import { textOf, type Engine } from './engine.js';
 import { FormatError } from './errors.js';
-import { FORMATS, formatOf, isRemote, type Format } from './formatNames.js';
-import { naturalOrder, pathOrder } from './naturalOrder.js';
-import { partitionColumns, partitionedFolder, type Partition } from './partitions.js';
 
-/** A file to score, and where its scores go. */
-export interface InputFile {
+export const FORMATS = ['ndjson', 'csv', 'arrow', 'parquet'] as const;
+export type Format = (typeof FORMATS)[number];
+
+const ENDINGS: Readonly<Record<string, Format>> = {
+  ndjson: 'ndjson',
+  jsonl: 'ndjson',
+  json: 'ndjson',
+  csv: 'csv',
+  arrow: 'arrow',
+  arrows: 'arrow',
+  feather: 'arrow',
+  ipc: 'arrow',
+  parquet: 'parquet',
+};
+
+/** A file's name without its format suffixes, and the format. */
+export interface NamedFormat {
+  readonly stem: string;
+  readonly format: Format | undefined;
+  readonly compression: 'gzip' | 'zstd' | undefined;
+}
+
+export function formatOf(name: string): NamedFormat {
+  const [, inner = name, packed] = /^(.*)\.(gz|zst|zstd)$/i.exec(name) ?? [];
+  const [, stem = inner, ending = ''] = /^(.*)\.([^.]+)$/.exec(inner) ?? [];
+  const format = ENDINGS[ending.toLowerCase()];
+  const compression = packed === undefined ? undefined : packed.toLowerCase() === 'gz' ? 'gzip' : 'zstd';
+  return { stem: format === undefined ? inner : stem, format, compression };
+}
+
+/** Whether a name is an address of a store, not a path. */
+export function isRemote(name: string): boolean {
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(name);
+}
+
+/** A column whose value is in a folder's name, as Hive, Spark and others write it: `night=2026-01-01`. */
+export interface Partition {
+  readonly name: string;
+  readonly value: string | null;
+}
+
+/** What is read, and where its scores go. */
+export interface Input {
   readonly path: string;
   /** For messages: its path relative to the named folder. */
   readonly name: string;
   readonly format: Format;
-  readonly bytes: number;
   /** Columns from its path. */
   readonly partitions: readonly Partition[];
   readonly outputFormat: Format;
@@ -28,11 +64,11 @@ export interface InputFile {
 
 export interface InputQuery {
   readonly sql?: string | undefined;
-  readonly files?: readonly InputFile[] | undefined;
+  readonly files?: readonly Input[] | undefined;
   readonly isSorted: boolean;
 }
 
-export interface InputOptions {
+export interface FindOptions {
   /** For files whose name does not say it. */
   readonly format?: Format | undefined;
   readonly to?: Format | undefined;
@@ -44,7 +80,7 @@ export interface InputOptions {
   readonly isRead?: boolean;
   /** Called with what a folder leaves out. */
   readonly tell?: ((line: string) => void) | undefined;
-  /** Starts the engine, which lists stores. */
+  /** Starts the engine, which finds what patterns mean. */
   readonly engine: () => Promise<Engine>;
 }
 
@@ -55,76 +91,106 @@ interface NamedFile {
 }
 
 /**
- * The files that `names` refer to, in order; those of a folder or a pattern in natural order. If --order is a
- * partition of all of them, they come in its order. This command's own outputs are left out, so a folder or a pattern
- * can be used again.
+ * The files that `names` refer to, in order; those of a folder or a pattern by their paths, numbers by their value. If
+ * --order is a partition of all of them, they come in its order. This command's own outputs are left out, so a folder
+ * or a pattern can be used again.
  * @throws FormatError if a file is missing, its format is unknown, or two have the same output
  */
-export async function inputFiles(names: readonly string[], options: InputOptions): Promise<InputFile[]> {
+export async function findInputs(names: readonly string[], options: FindOptions): Promise<Input[]> {
   const named = new Map<string, NamedFile>();
-  for (const file of await allFiles(names, options)) {
-    if (!named.has(file.path)) named.set(file.path, file);
-  }
+  for (const name of names)
+    for (const file of await filesOf(name, options)) if (!named.has(file.path)) named.set(file.path, file);
   const own = new Set([...named.values()].flatMap((file) => ownFiles(file, options)));
-  const files = [...named.values()].filter(({ path }) => !own.has(path));
-  const values = files.map(({ path }) => partitionedFolder(dirname(path)).values);
-  const columns = partitionColumns(values, options.order);
-  const inputs = files.map((file, index) => inputFile(file, columns[index] ?? [], options));
+  const inputs = [...named.values()].flatMap((file) => (own.has(file.path) ? [] : [inputOf(file, options)]));
   if (options.isRead !== true) refuseSharedOutputs(inputs);
-  return inPartitionOrder(inputs, options.order);
+  const { order } = options;
+  const valueOf = ({ partitions }: Input): string | null | undefined =>
+    partitions.find(({ name }) => name === order)?.value;
+  if (!inputs.every((input) => valueOf(input) !== undefined)) return inputs;
+  return inputs.toSorted((a, b) => byNumbers(valueOf(a) ?? '', valueOf(b) ?? ''));
 }
 
-function inputFile(file: NamedFile, partitions: readonly Partition[], options: InputOptions): InputFile {
-  const { format, to } = options;
+/** The one input of a SELECT, or of files that are sorted together. */
+export function queryInput(
+  query: InputQuery,
+  { to, outDir = '.' }: Pick<FindOptions, 'to' | 'outDir'>,
+): Input {
+  const [first, ...more] = query.files ?? [];
+  if (first !== undefined && more.length === 0) return { ...first, partitions: [], query };
+  const outputFormat = to ?? 'parquet';
+  const stem = query.sql === undefined ? 'sorted' : 'query';
+  return {
+    path: first?.path ?? '',
+    name: query.sql === undefined ? `${more.length + 1} files` : 'the query',
+    format: first?.format ?? 'parquet',
+    partitions: [],
+    output: below(outDir, `${stem}.scores.${outputFormat}`),
+    bad: below(outDir, `${stem}.bad.ndjson`),
+    outputFormat,
+    query,
+  };
+}
+
+function inputOf(file: NamedFile, options: FindOptions): Input {
   const { path } = file;
-  const named = formatOf(basename(path));
-  const input = format ?? named.format;
-  if (input === undefined) throw new FormatError(`${path}: the name does not say the format; --format does`);
-  const outputFormat = to ?? input;
-  const bad = `${named.stem}.bad.ndjson`;
+  const { stem, format: named } = formatOf(basename(path));
+  const format = options.format ?? named;
+  if (format === undefined) throw new FormatError(`${path}: the name does not say the format; --format does`);
+  if (format === 'arrow')
+    throw new FormatError(
+      `${path}: Arrow comes by standard input, as a stream (acuity score --format arrow < nights.arrows). Make Parquet of a file: python3 -c 'import sys, pyarrow.feather as f, pyarrow.parquet as p; p.write_table(f.read_table(sys.argv[1]), sys.argv[2])' nights.arrow nights.parquet`,
+    );
+  const outputFormat = options.to ?? format;
+  const partitions = partitionsOf(dirname(path));
+  const bad = `${stem}.bad.ndjson`;
   const folder = outputFolder(file, options);
   return {
     path,
     name: join(mirrored(file), basename(path)),
-    format: input,
-    bytes: isRemote(path) ? 0 : statSync(path).size,
+    format,
     partitions,
     outputFormat,
-    output: below(folder, `${named.stem}.scores.${outputFormat}`),
+    output: below(folder, `${stem}.scores.${outputFormat}`),
     bad: below(folder, partitions.length > 0 ? `_${bad}` : bad),
   };
 }
 
-/** The one input of a SELECT, or of files that are sorted together. */
-export function queryInput(query: InputQuery, { to, outDir = '.' }: InputOptions): InputFile {
-  const [first, ...more] = query.files ?? [];
-  const isOne = first !== undefined && more.length === 0;
-  const outputFormat = to ?? 'parquet';
-  const stem = query.sql === undefined ? 'sorted' : 'query';
-  const outputs = isOne
-    ? { output: first.output, bad: first.bad, outputFormat: first.outputFormat }
-    : {
-        output: below(outDir, `${stem}.scores.${outputFormat}`),
-        bad: below(outDir, `${stem}.bad.ndjson`),
-        outputFormat,
-      };
-  const name = query.sql !== undefined ? 'the query' : isOne ? first.name : `${more.length + 1} files`;
-  return {
-    path: first?.path ?? '',
-    name,
-    format: first?.format ?? 'parquet',
-    bytes: 0,
-    partitions: [],
-    ...outputs,
-    query,
-  };
+const PARTITION = /^([^=]+)=(.*)$/s;
+/** Hive's folder name for rows without a value. */
+const NULL_FOLDER = '__HIVE_DEFAULT_PARTITION__';
+
+/** The partition folders directly above a file. @throws FormatError if two of them have the same column */
+function partitionsOf(folder: string): Partition[] {
+  const own = relative(aboveOf(folder), folder).split(sep);
+  const found = own.flatMap((part): Partition[] => {
+    const [, name, value = ''] = PARTITION.exec(part) ?? [];
+    if (name === undefined) return [];
+    return [{ name: decoded(name), value: value === NULL_FOLDER ? null : decoded(value) }];
+  });
+  if (new Set(found.map(({ name }) => name)).size < found.length)
+    throw new FormatError(`${folder}: two of its folders are partitions by one column`);
+  return found;
+}
+
+/** The folder above all partition folders of a path. */
+function aboveOf(folder: string): string {
+  return PARTITION.test(basename(folder)) ? aboveOf(dirname(folder)) : folder;
+}
+
+/** Decodes percent signs; returns the text unchanged if they are invalid. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function below(folder: string, name: string): string {
   return isRemote(folder) ? `${folder.replace(/\/$/, '')}/${name}` : join(folder, name);
 }
 
-function outputFolder(file: NamedFile, { outDir, isRead }: InputOptions): string {
+function outputFolder(file: NamedFile, { outDir, isRead }: FindOptions): string {
   if (outDir === undefined) {
     if (isRemote(file.path) && isRead !== true)
       throw new FormatError(`${file.path}: name a folder for its scores, --out-dir`);
@@ -138,24 +204,26 @@ function outputFolder(file: NamedFile, { outDir, isRead }: InputOptions): string
 /** The folders between the named folder and the file, with all partitions; never `..`. */
 function mirrored({ path, base }: NamedFile): string {
   const folder = dirname(path);
-  const { above } = partitionedFolder(folder);
-  const isBelow = `${folder}${sep}`.startsWith(base.endsWith(sep) ? base : `${base}${sep}`);
-  return relative(isBelow && base.length < above.length ? base : above, folder);
+  const above = aboveOf(folder);
+  return relative(isWithin(folder, base) && base.length < above.length ? base : above, folder);
+}
+
+function isWithin(path: string, folder: string): boolean {
+  return `${path}${sep}`.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);
 }
 
 /** The outputs and state files that runs of this command write for a file, in any format. */
-function ownFiles(file: NamedFile, options: InputOptions): string[] {
-  const { state } = options;
+function ownFiles(file: NamedFile, options: FindOptions): string[] {
   const { stem } = formatOf(basename(file.path));
   const scores = FORMATS.map((format) => `${stem}.scores.${format}`);
   const names = [...scores, `${stem}.bad.ndjson`, `_${stem}.bad.ndjson`];
   const written = [dirname(file.path), outputFolder(file, options)].flatMap((folder) =>
     names.map((name) => below(folder, name)),
   );
-  return state === undefined ? written : [...written, resolve(state)];
+  return options.state === undefined ? written : [...written, resolve(options.state)];
 }
 
-function refuseSharedOutputs(inputs: readonly InputFile[]): void {
+function refuseSharedOutputs(inputs: readonly Input[]): void {
   const outputs = new Map<string, string>();
   for (const { path, output, bad } of inputs) {
     for (const written of [output, bad]) {
@@ -169,86 +237,120 @@ function refuseSharedOutputs(inputs: readonly InputFile[]): void {
   }
 }
 
-function inPartitionOrder(inputs: InputFile[], order: string | undefined): InputFile[] {
-  const valueOf = ({ partitions }: InputFile): string | null | undefined =>
-    partitions.find(({ name }) => name === order)?.value;
-  if (!inputs.every((input) => valueOf(input) !== undefined)) return inputs;
-  return inputs.toSorted((a, b) => naturalOrder(valueOf(a) ?? '', valueOf(b) ?? ''));
-}
-
-async function allFiles(names: readonly string[], options: InputOptions): Promise<NamedFile[]> {
-  const files: NamedFile[] = [];
-  for (const name of names)
-    files.push(...(isRemote(name) ? await remoteFiles(name, options) : filesOf(name, options)));
-  return files;
-}
-
-/** The files of an address: one file, or all of a pattern or of what lies below it. */
-async function remoteFiles(name: string, { engine, format, tell }: InputOptions): Promise<NamedFile[]> {
+/** The files of a name: a file, all below a folder, or what a pattern means. */
+async function filesOf(name: string, options: FindOptions): Promise<NamedFile[]> {
   const isPattern = /[*?[]/.test(name);
-  if (!isPattern && formatOf(name).format !== undefined) return [{ path: name, base: dirname(name) }];
-  const folder = name.replace(/\/$/, '');
-  const pattern = isPattern ? name : `${folder}/**`;
-  const rows = await (await engine()).texts(`SELECT file FROM glob(${textOf(pattern)})`, name);
-  const base = isPattern ? dirname(name.slice(0, name.search(/[*?[]/)) + '_') : folder;
-  const paths = rows.map(([path]) => path ?? '').toSorted(pathOrder);
-  const isRead = (path: string): boolean => {
-    const parts = path.slice(base.length + 1).split('/');
-    const isHidden = parts.some(
-      (part) => part.startsWith('.') || (part.startsWith('_') && !part.includes('=')),
-    );
-    return !isHidden && !OUTPUT.test(path) && (formatOf(path).format !== undefined || format !== undefined);
-  };
-  const files = paths.filter(isRead);
-  if (files.length < paths.length)
-    tell?.(`${name}: not read: ${paths.length - files.length} hidden, outputs, or without a known ending`);
-  if (files.length === 0) throw new FormatError(`${name}: no file matches`);
-  return files.map((path) => ({ path, base }));
-}
-
-/** The files of a name: a file, a folder, or a pattern with * and ? anywhere in the path. */
-function filesOf(name: string, options: InputOptions): NamedFile[] {
-  if (existsSync(name)) {
+  if (!isRemote(name) && existsSync(name)) {
     const path = resolve(name);
-    return statSync(path).isDirectory() ? filesIn(path, path, options) : [{ path, base: dirname(path) }];
+    if (!statSync(path).isDirectory()) return [{ path, base: dirname(path) }];
+    return readable(filesBelow(path, options), path, options);
   }
-  if (!/[*?]/.test(name)) throw new FormatError(`${name}: there is no such file`);
-  const parts = name.split('/');
-  const start = name.startsWith('/') ? '/' : '.';
-  let found = [start];
-  for (const part of parts) if (part !== '') found = found.flatMap((folder) => within(folder, part));
-  const fixed = parts.slice(
-    0,
-    parts.findIndex((part) => /[*?]/.test(part)),
-  );
-  const base = resolve(start, ...fixed.filter((part) => part !== ''));
-  const files = found.flatMap((path) => {
-    const stats = statSync(path);
-    if (stats.isDirectory()) return filesIn(resolve(path), base, options);
-    return stats.isFile() ? [{ path: resolve(path), base }] : [];
+  if (!isRemote(name) && !isPattern) throw new FormatError(`${name}: there is no such file`);
+  if (!isPattern && formatOf(name).format !== undefined) return [{ path: name, base: dirname(name) }];
+  const whole = isRemote(name) ? name.replace(/\/$/, '') : resolve(name);
+  const base = isPattern ? dirname(`${whole.slice(0, whole.search(/[*?[]/))}_`) : whole;
+  // A pattern may mean folders too.
+  const patterns = [...(isPattern ? [whole] : []), `${whole}/**`].map(textOf);
+  const found = await (
+    await options.engine()
+  ).texts(patterns.map((pattern) => `SELECT file FROM glob(${pattern})`).join(' UNION '), name);
+  const paths = found.map(([path]) => path ?? '');
+  if (paths.length === 0) throw new FormatError(`${name}: no file matches`);
+  return readable({ paths, left: new Map() }, base, options);
+}
+
+interface Found {
+  readonly paths: readonly string[];
+  /** What is not read, by its kind. */
+  readonly left: Map<string, string[]>;
+}
+
+/** The names of this command's outputs. */
+const OUTPUT = /\.(scores\.[a-z]+|bad\.ndjson)$/;
+/** Most names listed for each kind of skipped file. */
+const NAMES_TOLD = 3;
+
+/** Of the files found, those that can be scored, by path; tells of the others. @throws FormatError if there is none */
+function readable({ paths, left }: Found, base: string, options: FindOptions): NamedFile[] {
+  const own = (path: string): string => path.slice(base.length).replace(/^\//, '');
+  const files = paths.filter((path) => {
+    const why = whyNot(own(path), options);
+    if (why !== undefined) leave(left, why, path);
+    return why === undefined;
   });
-  if (files.length === 0) throw new FormatError(`${name}: no file matches`);
-  return files;
+  const kinds = [...left].map(([kind, all]) => {
+    const names = all.map(own).toSorted(byPath);
+    return `${all.length} ${kind} (${names.slice(0, NAMES_TOLD).join(', ')}${names.length > NAMES_TOLD ? ', …' : ''})`;
+  });
+  const told = kinds.length === 0 ? [] : [`not read: ${kinds.join('; ')}`];
+  if (files.length === 0)
+    throw new FormatError(`${base}: ${['no file in it can be scored', ...told].join('; ')}`);
+  for (const line of told) options.tell?.(`${base}: ${line}`);
+  return files.toSorted(byPath).map((path) => ({ path, base }));
 }
 
-function filesIn(folder: string, base: string, { format, outDir, tell }: InputOptions): NamedFile[] {
-  const accepts = (name: string): boolean =>
-    formatOf(name).format !== undefined || (format !== undefined && !name.includes('.'));
-  const { paths, left } = folderFiles(folder, { accepts, outDir });
-  if (left !== undefined) tell?.(left);
-  return paths.map((path) => ({ path, base }));
+function whyNot(path: string, { format }: FindOptions): string | undefined {
+  // The rule of Spark and Hive: a column's name may begin so.
+  const isHidden = (part: string): boolean =>
+    part.startsWith('.') || (part.startsWith('_') && !part.includes('='));
+  if (path.split('/').some(isHidden)) return 'hidden or begun with _';
+  if (OUTPUT.test(path)) return 'scores or bad rows';
+  const name = basename(path);
+  const isKnown = formatOf(name).format !== undefined || (format !== undefined && !name.includes('.'));
+  return isKnown ? undefined : 'without a known ending';
 }
 
-function within(folder: string, part: string): string[] {
-  if (!/[*?]/.test(part)) return existsSync(join(folder, part)) ? [join(folder, part)] : [];
-  if (!existsSync(folder) || !statSync(folder).isDirectory()) return [];
-  const pattern = part
-    .replaceAll(/[.+^${}()|[\]\\]/g, '\\$&')
-    .replaceAll('*', '.*')
-    .replaceAll('?', '.');
-  const isMatch = new RegExp(`^${pattern}$`);
-  return readdirSync(folder)
-    .filter((entry) => isMatch.test(entry) && (!entry.startsWith('.') || part.startsWith('.')))
-    .toSorted(naturalOrder)
-    .map((entry) => join(folder, entry));
+function leave(left: Found['left'], kind: string, path: string): void {
+  left.set(kind, [...(left.get(kind) ?? []), path]);
+}
+
+/** Table formats whose folders also hold deleted or replaced rows. */
+const VERSIONED: readonly (readonly [mark: RegExp, table: string])[] = [
+  [/^_delta_log$/, 'a Delta'],
+  [/^\.hoodie$/, 'a Hudi'],
+  [/\.metadata\.json$/, 'an Iceberg'],
+];
+
+/** All files below a folder, each once; links to folders are not followed. @throws FormatError */
+function filesBelow(folder: string, { outDir }: FindOptions): Found {
+  const left: Found['left'] = new Map();
+  const root = realpathSync(folder);
+  const paths = new Map<string, string>();
+  const links: string[] = [];
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name);
+    const versioned = VERSIONED.find(([mark]) => mark.test(entry.name));
+    if (versioned !== undefined)
+      throw new FormatError(
+        `${entry.parentPath} is ${versioned[1]} table, whose files hold deleted rows too: read it with --sql (--extension delta, iceberg), or pipe Arrow to standard input`,
+      );
+    if (outDir !== undefined && resolve(outDir) !== folder && isWithin(path, resolve(outDir))) continue;
+    if (entry.isSymbolicLink()) links.push(path);
+    else if (entry.isFile()) paths.set(join(root, relative(folder, path)), path);
+    else if (!entry.isDirectory()) leave(left, 'no regular file', path);
+  }
+  for (const link of links.toSorted(byPath)) {
+    if (!existsSync(link)) leave(left, 'a link to nothing', link);
+    else if (!statSync(link).isFile()) leave(left, 'a link to no file: name what it leads to', link);
+    else if (paths.has(realpathSync(link))) leave(left, 'a link to what is read anyway', link);
+    else paths.set(realpathSync(link), link);
+  }
+  return { paths: [...paths.values()], left };
+}
+
+const collator = new Intl.Collator('en', { numeric: true });
+
+/** By character, but numbers by their value: `part-2` before `part-10`. */
+function byNumbers(a: string, b: string): number {
+  return collator.compare(a, b) || (a < b ? -1 : a > b ? 1 : 0);
+}
+
+/** The same, folder by folder. */
+function byPath(a: string, b: string): number {
+  const [left, right] = [a.split('/'), b.split('/')];
+  for (const [index, part] of left.entries()) {
+    const order = byNumbers(part, right[index] ?? '');
+    if (order !== 0) return order;
+  }
+  return left.length - right.length;
 }

@@ -2,13 +2,12 @@ import { PROBLEMS } from '../contract/problems.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import { LAYOUT } from '../records/layout.js';
 import { explanationOf, type ExplainedRow } from '../pipeline/explanation.js';
-import { adjustedRow } from '../pipeline/measuredRow.js';
+import { adjustedRow, type MeasuringConstants } from '../pipeline/measuredRow.js';
 import { againstOf, type Quality } from '../pipeline/quality.js';
-import { hundredths } from '../pipeline/respond.js';
 import type { HistoryToCome, PredictionRequest } from '../records/request.js';
-import type { ScoredRow, ScoreHandler, Timing } from '../scoring/scorer.js';
+import type { ExplainOutcome, ScoredRow, ScoreHandler, Timing } from '../scoring/scorer.js';
+import type { RowProblem } from './errors.js';
 import type { Page } from './page.js';
-import type { RowProblem } from './rowProblem.js';
 
 /** A page being scored, with what is known of each row so far. */
 export class Job {
@@ -24,25 +23,24 @@ export class Job {
   /** Explanations as JSON, by row. */
   readonly explanations: string[] = [];
   /** Rows with neither scores nor a problem yet. */
-  left: number;
-  /** Reading ended in the middle of this page. */
-  isBroken = false;
+  private left: number;
+  /** Resolves when every row has scores or a problem. */
+  readonly whole: Promise<void>;
+  private resolve = (): void => undefined;
   /** The records of the rows, if a later row needs them. */
   readonly records: Float64Array | undefined;
 
   constructor(
     readonly page: Page,
     keepsRecords: boolean,
-    readonly onComplete: () => void,
   ) {
     this.left = page.rows;
+    this.whole = new Promise((resolve) => {
+      this.resolve = resolve;
+    });
     this.scores = new Float32Array(page.rows * OUTPUT_COLUMNS);
     this.inferMs = new Float32Array(page.rows);
     this.records = keepsRecords ? new Float64Array(page.rows * LAYOUT.RECORD_LENGTH) : undefined;
-  }
-
-  get isComplete(): boolean {
-    return this.left === 0;
   }
 
   refuse(row: number, problem: RowProblem): void {
@@ -52,7 +50,7 @@ export class Job {
 
   finished(): void {
     this.left--;
-    if (this.left === 0) this.onComplete();
+    if (this.left === 0) this.resolve();
   }
 }
 
@@ -136,7 +134,11 @@ export class RowPlace implements ScoreHandler {
   }
 }
 
-/** A score of the network, rounded to two decimals as in an answer. */
-export function twoDecimals(score: number): number {
-  return hundredths(score) / 100;
+/** What scores rows: the service's scorer, with or without an explanation of each. */
+export interface RowScorer {
+  /** Whether the quality of each row is needed. */
+  readonly explainsEach?: boolean;
+  /** The model's constants for measurements; undefined if it takes none. */
+  readonly constants?: MeasuringConstants | undefined;
+  admit(request: PredictionRequest, place: RowPlace): ExplainOutcome;
 }

@@ -3,7 +3,7 @@ import { nearestName } from '#rules/nearest.js';
 import { UNPROCESSABLE, type Finding } from '../contract/problems.js';
 import { measurementFindings } from '../reading/measurementReader.js';
 import type { GivenMeasurement } from '../records/request.js';
-import type { RowProblem } from './rowProblem.js';
+import type { RowProblem } from './errors.js';
 
 /** A column with measurements for the night of its row. */
 export interface MeasuredColumn {

@@ -1,20 +1,13 @@
-import type { DuckDBDataChunk, DuckDBType } from '@duckdb/node-api';
 import type { RecordBatch } from 'apache-arrow';
+import { SERIES_FIELDS } from '#rules/fields.js';
 import type { BodyProblem } from '../contract/problems.js';
 import type { QualifiedRequest } from '../pipeline/quality.js';
+import type { ReadRows } from '../reading/columns.js';
+import { LAYOUT } from '../records/layout.js';
 import type { GivenMeasurement } from '../records/request.js';
-import type { InputNames } from './inputNames.js';
-import type { RowColumns } from './rowColumns.js';
-import type { RowProblem } from './rowProblem.js';
-
-/** The kept columns with their types, as the library that read them holds them. */
-export type KeptColumns =
-  | { readonly of: 'arrow'; readonly batch: RecordBatch }
-  | {
-      readonly of: 'engine';
-      readonly types: readonly DuckDBType[];
-      readonly chunk: DuckDBDataChunk | undefined;
-    };
+import { rowProblem, type RowProblem } from './errors.js';
+import { measuredCells, type MeasuredColumn } from './measuredColumns.js';
+import type { InputNames, RowColumns } from './names.js';
 
 /** Rows that are read together, and written together once all are scored. */
 export interface Page {
@@ -26,31 +19,77 @@ export interface Page {
   /** The kept field `name` of a row already read, as JSON; undefined if it has none. */
   kept(name: string, row: number): string | undefined;
   /** The person and time of a row already read, as the input has them. */
-  person(row: number): string | number | bigint | null | undefined;
+  person(row: number): string | null | undefined;
   moment(row: number): string | number | null | undefined;
   /** The measurements of the row read last, as the input has them. NaN as the day means the night of the row. */
   measured(row: number): readonly GivenMeasurement[] | RowProblem;
-  /** The kept columns unchanged, if the input has columns. */
-  readonly keptColumns?: KeptColumns | undefined;
+  /** The kept columns unchanged, if the input is an Arrow stream. */
+  readonly keptColumns?: RecordBatch | undefined;
   /** The header's names by the session field that they are read as, if the input has a header. */
   readonly header?: ReadonlyMap<string, string> | undefined;
   /** Frees what only reading needs; call it after every row was read. */
   close(): void;
 }
 
+/** How kept values come: as they are in NDJSON, or as text that the engine casts to their types. */
+export type KeptForm = 'json' | 'text';
+
 /** An open input: its names, read from its beginning, and its rows. */
 export interface OpenInput {
   /** Undefined if no row has any. */
   readonly names: InputNames | undefined;
-  /** The kept columns without rows, if the input has typed columns: for an output without rows. */
-  keptColumns?(columns: RowColumns): KeptColumns | undefined;
+  /** The engine's types of the kept columns, if it reads the input. */
+  keptTypes?(columns: RowColumns): readonly string[];
+  /** The kept columns of an Arrow stream, without rows. */
+  keptColumns?(columns: RowColumns): RecordBatch | undefined;
   /** The rows, once. */
-  pages(columns: RowColumns): AsyncGenerator<Page, void, undefined>;
+  pages(columns: RowColumns, form?: KeptForm): AsyncGenerator<Page, void, undefined>;
   /** Closes an input whose rows are not needed. */
   close(): Promise<void>;
 }
 
-/** Receives how many bytes of the input were read so far. */
-export interface ReadProgress {
-  bytesRead: number;
+/** What stands beside the sessions of a page of a table, in the form that its reader has. */
+export interface BesideColumns extends Pick<
+  Page,
+  'kept' | 'person' | 'moment' | 'numberOf' | 'keptColumns' | 'header'
+> {
+  /** A measured cell: a number, a text, or nothing. */
+  cell(name: string, row: number): unknown;
+}
+
+const { RECORD_LENGTH } = LAYOUT;
+const SERIES = SERIES_FIELDS.length;
+const NOTHING = new Float64Array(0);
+
+/** A page of a table, whose rows are read together, column by column. `problems` are those that the table itself has. */
+export function tablePage(
+  rows: number,
+  read: ReadRows,
+  beside: BesideColumns,
+  measurements: readonly MeasuredColumn[] = [],
+  problems: ReadonlyMap<number, RowProblem> = new Map(),
+): Page {
+  let { records: all } = read;
+  const records = new Float64Array(RECORD_LENGTH);
+  const lengths = new Uint32Array(SERIES);
+  const request: QualifiedRequest = { records, targets: NOTHING, lengths, pastCount: 0 };
+  return {
+    ...beside,
+    rows,
+    read(row) {
+      const own = problems.get(row);
+      if (own !== undefined) return own;
+      const problem = read.problems.get(row);
+      if (problem !== undefined) return rowProblem(problem);
+      const first = row * RECORD_LENGTH;
+      // Creating a view for each row would cost more.
+      for (let place = 0; place < RECORD_LENGTH; place++) records[place] = all[first + place] ?? NaN;
+      for (let place = 0; place < SERIES; place++) lengths[place] = read.lengths[row * SERIES + place] ?? 0;
+      return request;
+    },
+    measured: (row) => measuredCells(measurements, (name) => beside.cell(name, row)),
+    close() {
+      all = NOTHING;
+    },
+  };
 }

@@ -1,14 +1,13 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { OperatorError } from '../base/operatorError.js';
 import type { NextHistory } from '../history/nextHistory.js';
-import type { Histories } from './histories.js';
+import type { Histories, Person } from './histories.js';
 import { FINDINGS_MAX } from '../contract/problems.js';
 import { afterNight } from '../reading/measurementReader.js';
 import type { GivenMeasurement } from '../records/request.js';
-import type { RowPlace } from './job.js';
+import type { RowPlace, RowScorer } from './job.js';
 import { nightOf } from './night.js';
-import type { RowProblem } from './rowProblem.js';
-import type { RowScorer } from './rowScorer.js';
+import type { RowProblem } from './errors.js';
 import type { ScoredRow } from '../scoring/scorer.js';
 
 /**
@@ -33,7 +32,7 @@ export interface PersonsRow {
 /** A row in its person's order. */
 interface Waiting {
   readonly place: RowPlace;
-  readonly person: number;
+  readonly person: Person;
   /** Days since 1970. */
   readonly night: number;
   readonly given: readonly GivenMeasurement[];
@@ -49,9 +48,7 @@ interface Waiting {
  */
 export class PersonOrder {
   /** The last row of each person with pending rows. */
-  private readonly last = new Map<number, Waiting>();
-  /** The latest night read of each person. */
-  private readonly latest = new Map<number, number>();
+  private readonly last = new Map<Person, Waiting>();
   private ready: Waiting[] = [];
   private isSending = false;
 
@@ -67,11 +64,12 @@ export class PersonOrder {
    * @throws TooManyPeopleError; UnsortedError if a late row ends the run
    */
   take(place: RowPlace, { person, moment, given = [] }: PersonsRow): RowProblem['detail'] | undefined {
-    if (!isName(person)) return 'the person of this row is missing, or neither text nor a number';
+    if (typeof person !== 'string' || person === '')
+      return 'the person of this row is missing, or neither text nor a number';
     const night = nightOf(moment);
     if (typeof night === 'string') return night;
-    const index = this.histories.indexOf(String(person));
-    const problem = this.late !== 'place' && night < this.latestOf(index) ? TOO_LATE : undefined;
+    const known = this.histories.of(person);
+    const problem = this.late !== 'place' && night < known.latest ? TOO_LATE : undefined;
     if (problem !== undefined) {
       if (this.late !== 'fail') return problem;
       throw new UnsortedError(
@@ -84,31 +82,26 @@ export class PersonOrder {
       day > night ? [afterNight(['body', 'measurements', at, 'on'])] : [],
     );
     if (after.length > 0) return after.slice(0, FINDINGS_MAX);
-    this.latest.set(index, Math.max(night, this.latestOf(index)));
+    known.latest = Math.max(night, known.latest);
     const waiting: Waiting = {
       place,
-      person: index,
+      person: known,
       night,
       given: ofNight,
       history: undefined,
       next: undefined,
     };
-    const before = this.last.get(index);
-    this.last.set(index, waiting);
+    const before = this.last.get(known);
+    this.last.set(known, waiting);
     place.onDone = (row) => this.done(waiting, row);
     if (before !== undefined) before.next = waiting;
     else this.send(waiting);
     return undefined;
   }
 
-  private latestOf(person: number): number {
-    return this.latest.get(person) ?? this.histories.latest(person);
-  }
-
   private done(waiting: Waiting, row: ScoredRow | undefined): void {
-    const { person, night, next, history } = waiting;
-    if (row !== undefined && history !== undefined)
-      this.histories.add(person, night, history, row, row.model.thresholds);
+    const { person, next, history } = waiting;
+    if (row !== undefined && history !== undefined) this.histories.add(person, history, row);
     if (this.last.get(person) === waiting) this.last.delete(person);
     // Else a row that the collector has aged holds the next one, and so on: all rows stay until it collects the old.
     waiting.next = undefined;
@@ -139,12 +132,6 @@ export class PersonOrder {
     this.ready = [];
     this.isSending = false;
   }
-}
-
-function isName(person: unknown): person is string | number | bigint {
-  return (
-    (typeof person === 'string' && person !== '') || typeof person === 'number' || typeof person === 'bigint'
-  );
 }
 
 const UNMEASURABLE = 'the model that scores takes no measurements';

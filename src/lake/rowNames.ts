@@ -1,8 +1,9 @@
-import { FIELD_NAMES, type ObjectKind } from '#rules/fields.js';
-import { NAME_LENGTH_MAX, nameInAnyCase } from '#rules/slips.js';
+import type { ObjectKind } from '#rules/fields.js';
+import { nameInAnyCase } from '#rules/slips.js';
 import { UNPROCESSABLE } from '../contract/problems.js';
-import type { InputNames } from './inputNames.js';
-import type { RowProblem } from './rowProblem.js';
+import type { Partition } from './inputs.js';
+import type { InputNames } from './names.js';
+import type { RowProblem } from './errors.js';
 
 /** The field names in rows of NDJSON. */
 
@@ -22,8 +23,11 @@ interface Named {
   readonly names: readonly string[];
 }
 
-/** The field names in the objects of some rows; undefined if no row is an object. */
-export function namesOfRows(rows: Iterable<Uint8Array>): InputNames | undefined {
+/** The field names in the objects of some rows, and in the path of their file; undefined if no row is an object. */
+export function namesOfRows(
+  rows: Iterable<Uint8Array>,
+  partitions: readonly Partition[],
+): InputNames | undefined {
   const found: Record<ObjectKind, Set<string>> = {
     request: new Set(),
     session: new Set(),
@@ -45,40 +49,8 @@ export function namesOfRows(rows: Iterable<Uint8Array>): InputNames | undefined 
     target: [...target],
     measurement: [...measurement],
   };
-  return { thing: 'field', kinds, beside: kinds.request };
-}
-
-const KNOWN: ReadonlySet<string> = new Set(Object.values(FIELD_NAMES).flat());
-const SMALL: ReadonlySet<string> = new Set([...KNOWN].map((name) => name.toLowerCase()));
-
-/**
- * The end of the string that begins at `begin`: a quote not preceded by an odd number of backslashes; −1 if there is
- * none.
- */
-function endOfString(text: string, begin: number): number {
-  for (let end = text.indexOf('"', begin + 1); end >= 0; end = text.indexOf('"', end + 1)) {
-    let slashes = 0;
-    while (text[end - 1 - slashes] === '\\') slashes++;
-    if (slashes % 2 === 0) return end;
-  }
-  return -1;
-}
-
-/**
- * Whether a string in `text` is a name of the contract in another case. Jumps from quote to quote: series have none.
- */
-function hasOtherCase(text: string): boolean {
-  for (let begin = text.indexOf('"'); begin >= 0;) {
-    const end = endOfString(text, begin);
-    if (end < 0) return false;
-    const length = end - begin - 1;
-    if (length > 2 && length <= NAME_LENGTH_MAX) {
-      const name = text.slice(begin + 1, end);
-      if (!KNOWN.has(name) && SMALL.has(name.toLowerCase())) return true;
-    }
-    begin = text.indexOf('"', end + 1);
-  }
-  return false;
+  const ofPath = new Map(partitions.map(({ name }) => [name, request.has(name)]));
+  return { thing: 'field', kinds, beside: [...new Set([...kinds.request, ...ofPath.keys()])], ofPath };
 }
 
 function* objectsOf(text: string): Generator<Named> {
@@ -113,11 +85,10 @@ const TWICE: RowProblem = {
 /** A row with the contract's names in their exact case; numbers keep their digits. */
 export function inOwnCase(row: Uint8Array): Uint8Array | RowProblem {
   const text = Buffer.from(row.buffer, row.byteOffset, row.byteLength).toString('latin1');
-  if (!hasOtherCase(text)) return row;
   /** How each name was written, for each open object. */
   const open: Map<string, string>[] = [];
   let kind: ObjectKind | undefined;
-  let isTwice = false;
+  let [isTwice, isOther] = [false, false];
   const renamed = text.replaceAll(TOKEN, (token, name: string | undefined, colon: string | undefined) => {
     if (token === '{') open.push(new Map());
     if (token === '}') open.pop();
@@ -128,7 +99,9 @@ export function inOwnCase(row: Uint8Array): Uint8Array | RowProblem {
     const written = open.at(-1);
     if ((written?.get(own) ?? name) !== name) isTwice = true;
     written?.set(own, name);
+    isOther ||= own !== name;
     return `"${own}"${colon}`;
   });
+  if (!isOther) return row;
   return isTwice ? TWICE : Buffer.from(renamed, 'latin1');
 }

@@ -1,39 +1,25 @@
+import { statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 import type { Config } from '../config/options.js';
 import { OperatorError } from '../base/operatorError.js';
 import { removeDeadPartials } from '../files/partialFile.js';
-import type { Norms } from '../norms/norm.js';
 import { readNorms } from '../norms/norms.js';
-import type { MeasuringConstants } from '../pipeline/measuredRow.js';
 import type { Scorer, ScoringModel } from '../scoring/scorer.js';
 import { FirstBadRows } from './badRows.js';
 import type { Engine } from './engine.js';
-import { rowScorer } from './rowScorer.js';
 import { FormatError } from './errors.js';
-import { openFile, openStream, type InputOptions } from './formats.js';
-import { isRemote, type Format } from './formatNames.js';
 import { Histories } from './histories.js';
-import { readNames, type NamesReport } from './inputNames.js';
-import { inputFiles, queryInput, type InputFile } from './inputs.js';
+import { findInputs, isRemote, queryInput, type Format, type Input } from './inputs.js';
+import { readNames, type HistoryColumns, type NamesReport } from './names.js';
+import { openArrowStream, openInput, openStdin, type ReadOptions } from './openInput.js';
+import { OutputFiles, finish, finishAside, markOf, setAside, stateOf } from './outputs.js';
+import type { RowScorer } from './job.js';
 import type { OpenInput } from './page.js';
-import {
-  finish,
-  finishAside,
-  isAside,
-  markOf,
-  namesOfFile,
-  reportOf,
-  scoreFile,
-  setAside,
-  stateOf,
-  type ScoredFiles,
-} from './scoreFile.js';
-import { scorePages, type PageSink, type RowTally, type ScorePagesOptions } from './scorePages.js';
-import { flushed, openSink, toStream, type WriteBytes } from './sinks.js';
-import { fileOfStdin } from './standardInput.js';
-import { StateError, StateFile } from './state.js';
 import { PersonOrder, type Late } from './personOrder.js';
-import type { HistoryColumns, WantedColumns } from './rowColumns.js';
+import { scorePages, type PageSink, type RowTally, type ScorePagesOptions } from './scorePages.js';
+import { flushed, openSink, toStream, type SinkOptions, type WriteBytes } from './sinks.js';
+import { StateError, StateFile } from './state.js';
 
 export interface ScoreOptions {
   /** Files, folders, patterns and addresses; empty for standard input, or with `sql`. */
@@ -50,7 +36,7 @@ export interface ScoreOptions {
   /** Fields or columns copied to the output; undefined for the usual ones that are present. */
   readonly keep?: readonly string[] | undefined;
   /** Whether each row is explained. */
-  readonly explain: boolean;
+  readonly explain?: boolean;
   /** The columns with a row's person and time, if history is used. */
   readonly history?: HistoryColumns | undefined;
   readonly late: Late;
@@ -74,31 +60,38 @@ const ROWS_MAX = 4_096;
 /** More with history: if the nights of a person are adjacent, many people must be in progress at once. */
 const HISTORY_ROWS_MAX = 32_768;
 
+/** What a run takes of the configuration. */
+export type RunConfig = Pick<Config, 'norms' | 'daySamplesMax' | 'nightSamplesMax' | 'bodyMaxBytes'>;
+/** What a run takes of the scorer. */
+export type RunScorer = Pick<Scorer, 'model' | 'admit' | 'admitExplained'>;
+
 /** One run over standard input or files, with its state. */
 export class Run {
-  inputs: readonly InputFile[] = [];
+  inputs: readonly Input[] = [];
   /** The input being scored, for messages. */
   current: string | undefined;
   private readonly histories: Histories | undefined;
   /** Whether the output has columns of scores without measurements, by the names in all inputs. */
   private isMeasured = false;
-  private constants: MeasuringConstants | undefined;
   private readonly state: StateFile | undefined;
-  private readonly norms: Norms;
+  private readonly reading: ReadOptions;
   private starting: Promise<Engine> | undefined;
   private readonly badRows: FirstBadRows;
   /** The last message about a file's fields, and which file it was. */
   private told: { readonly name: string; readonly found: string } | undefined;
 
   constructor(
-    private readonly config: Config,
+    config: RunConfig,
     private readonly options: ScoreOptions,
     private readonly tally: RowTally,
     private readonly say: (line: string) => void,
+    private readonly streams: { readonly stdin: Readable; readonly stdout: Writable } = process,
   ) {
     this.badRows = new FirstBadRows(say);
-    this.norms = readNorms(config.norms);
-    const { history, peopleMax, state, tables } = options;
+    const { history, peopleMax, state, tables, encoding } = options;
+    const { daySamplesMax, nightSamplesMax, bodyMaxBytes } = config;
+    const limits = { daySamplesMax, nightSamplesMax };
+    this.reading = { limits, bodyMaxBytes, engine: this.engine, encoding, norms: readNorms(config.norms) };
     this.histories = history === undefined || tables === true ? undefined : new Histories(peopleMax);
     if (this.histories !== undefined && state !== undefined)
       this.state = new StateFile(state, this.histories);
@@ -129,40 +122,17 @@ export class Run {
     return this.starting;
   };
 
-  /** @throws FormatError */
-  private async findInputs(): Promise<readonly InputFile[]> {
-    const { files, history, into, sort, sql, state } = this.options;
-    const isRead = into !== undefined;
-    const isSorted = sort === true;
-    const finding = {
-      ...this.options,
-      order: history?.order,
-      tell: this.say,
-      isRead: isRead || isSorted,
-      engine: this.engine,
-    };
-    if (sql !== undefined) return [queryInput({ sql, isSorted }, finding)];
-    const inputs = files.length === 0 ? [] : await inputFiles(files, finding);
-    if (isSorted) return [queryInput({ files: inputs, isSorted }, finding)];
-    if (inputs.length > 1 && history !== undefined && state === undefined && !isRead) {
-      throw new FormatError(
-        `these are ${inputs.length} files: --person needs --state there, which keeps the past of the finished ones, or --sort`,
-      );
-    }
-    return inputs;
-  }
-
   /**
    * Locks and reads the state, finds the inputs still to be scored, and checks the names in all of them.
    * @throws StateError, FileLockError, NamesError, FormatError
    */
-  async open(): Promise<InputFile[]> {
+  async open(): Promise<Input[]> {
     await this.state?.open();
     this.inputs = await this.findInputs();
     if (this.options.into === undefined)
       for (const folder of new Set(this.inputs.map(({ output }) => dirname(output))))
         if (!isRemote(folder)) removeDeadPartials(folder);
-    const todo: InputFile[] = [];
+    const todo: Input[] = [];
     for (const input of this.inputs) {
       this.current = input.name;
       if (!(await this.isDone(input))) todo.push(input);
@@ -170,167 +140,162 @@ export class Run {
     for (const input of todo)
       for (const part of input.query?.files ?? [input]) {
         this.current = part.name;
-        const report = await namesOfFile(part, { reading: this.reading, wanted: this.wanted });
-        if (report !== undefined && mayBeMeasured(report)) this.isMeasured = true;
+        // What is no file can't be read twice.
+        if (part.query === undefined && !isRemote(part.path) && !statSync(part.path).isFile()) continue;
+        const opened = await openInput(part, this.reading);
+        await opened.close();
+        this.isMeasured ||= this.namesOf(opened, input).hasMeasurements;
       }
     this.current = undefined;
     return todo;
   }
 
   /** Scores `todo` one by one, or standard input if no files were named. */
-  async score(todo: readonly InputFile[], scorer: Scorer): Promise<void> {
-    this.constants = scorer.model.measured;
+  async score(todo: readonly Input[], scorer: RunScorer): Promise<void> {
     this.checkMeasured(scorer.model);
-    if (this.options.tables === true) await this.scoreTables(scorer);
-    else if (this.isStream) await this.scoreStream(scorer);
-    else await this.scoreFiles(todo, scorer);
-  }
-
-  private async scoreFiles(todo: readonly InputFile[], scorer: Scorer): Promise<void> {
-    const { into } = this.options;
-    for (const input of todo) {
-      this.current = input.name;
-      if (into !== undefined) {
-        const opened = await openFile(input, this.tally, this.reading);
-        await this.take(opened, reportOf(opened, input, this.wanted), scorer, { name: input.name, into });
-        continue;
+    const { history, peopleMax, tables, format = 'ndjson' } = this.options;
+    const constants = scorer.model.measured;
+    const reading = { ...this.reading, constants };
+    if (!this.isStream) {
+      for (const input of todo) {
+        this.current = input.name;
+        await this.scoreInput(input, await openInput(input, reading), scorer);
       }
-      const made = await scoreFile(input, {
-        reading: this.reading,
-        wanted: this.wanted,
-        scoring: this.scoring(scorer, this.histories, {
-          name: input.name,
-          others: join(dirname(input.name), basename(input.bad)),
-        }),
-        lines: { explain: this.options.explain, model: scorer.model },
-        isMeasured: (report) => this.hasUnmeasured(report),
-        onNames: (report) => this.tellNames(input.name, report),
-      });
-      const kept = this.state === undefined ? made : await this.keep(this.state, input, made);
-      await finish(input, kept, this.engine);
+      return;
     }
-  }
-
-  /** Writes the state before the scores get their names: see `isDone`. */
-  private async keep(state: StateFile, input: InputFile, made: ScoredFiles): Promise<ScoredFiles> {
-    const aside = isRemote(input.output) ? made : setAside(input, made);
-    state.inputs.set(this.nameInState(input), await markOf(input));
-    state.save();
-    return aside;
-  }
-
-  private async scoreStream(scorer: Scorer): Promise<void> {
-    const { format = 'ndjson' } = this.options;
-    const { stdin, stdout } = process;
-    let opened: OpenInput;
-    const path = await fileOfStdin(format, this.engine);
-    if (path !== undefined) {
-      const input = { path, name: STREAM, format, partitions: [] };
-      opened = await openFile(input, this.tally, this.reading);
-    } else opened = await openStream(stdin, format === 'arrow' ? format : 'ndjson', this.tally, this.reading);
-    await this.answer(opened, toStream(stdout), scorer, this.histories);
+    const { stdin, stdout } = this.streams;
+    const write = toStream(stdout);
+    if (tables === true) {
+      const { arrowStreams } = await import('./arrowStreams.js');
+      // Answers each table before reading the next: an engine's process keeps this one for all of its tables.
+      for await (const table of arrowStreams(stdin)) {
+        const histories = history === undefined ? undefined : new Histories(peopleMax);
+        await this.answer(await openArrowStream(table, reading), write, scorer, histories);
+      }
+    } else
+      await this.answer(
+        await openStdin(stdin, { name: STREAM, format }, reading),
+        write,
+        scorer,
+        this.histories,
+      );
     await flushed(stdout);
     this.state?.save();
   }
 
-  /** Answers each table before reading the next: an engine's process keeps this one for all of its tables. */
-  private async scoreTables(scorer: Scorer): Promise<void> {
-    const { history, peopleMax } = this.options;
-    const { stdin, stdout } = process;
-    const write = toStream(stdout);
-    const { arrowStreams } = await import('./arrowStreams.js');
-    for await (const table of arrowStreams(stdin)) {
-      const opened = await openStream(table, 'arrow', this.tally, this.reading);
-      const histories = history === undefined ? undefined : new Histories(peopleMax);
-      await this.answer(opened, write, scorer, histories);
+  /** @throws FormatError */
+  private async findInputs(): Promise<readonly Input[]> {
+    const { files, history, into, sort, sql, state } = this.options;
+    const isRead = into !== undefined || sort === true;
+    const { engine, say: tell } = this;
+    const finding = { ...this.options, order: history?.order, tell, isRead, engine };
+    if (sql !== undefined) return [queryInput({ sql, isSorted: sort === true }, finding)];
+    const inputs = files.length === 0 ? [] : await findInputs(files, finding);
+    if (sort === true) return [queryInput({ files: inputs, isSorted: true }, finding)];
+    if (inputs.length > 1 && history !== undefined && state === undefined && into === undefined) {
+      throw new FormatError(
+        `these are ${inputs.length} files: --person needs --state there, which keeps the past of the finished ones, or --sort`,
+      );
     }
-    await flushed(stdout);
+    return inputs;
+  }
+
+  private async scoreInput(input: Input, opened: OpenInput, scorer: RunScorer): Promise<void> {
+    const { name, output, outputFormat } = input;
+    if (this.options.into !== undefined) return this.take(opened, name, scorer);
+    const report = this.namesOf(opened, input);
+    this.tellNames(name, report);
+    const isAway = isRemote(output);
+    const files = new OutputFiles(input, isAway ? (await this.engine()).folder : undefined);
+    const others = join(dirname(name), basename(input.bad));
+    const scoring = this.scoring(scorer, this.histories, { name, others });
+    const sinking = this.sinking(opened, report, scorer.model, { format: outputFormat, isStream: false });
+    try {
+      const sink = await openSink(files.scores.write, sinking);
+      const form = outputFormat === 'ndjson' ? 'json' : 'text';
+      await scorePages(opened.pages(report.columns, form), files.withBad(sink, sinking), scoring);
+      await sink.end();
+      let made = await files.finish();
+      if (this.state !== undefined) {
+        // The state is written before the scores get their names: see `isDone`.
+        if (!isAway) made = setAside(input, made);
+        this.state.inputs.set(this.nameInState(input), await markOf(input));
+        this.state.save();
+      }
+      await finish(input, made, this.engine);
+    } catch (error) {
+      await files.remove();
+      throw error;
+    }
   }
 
   /** Scores an input to a stream. @throws NamesError */
   private async answer(
     opened: OpenInput,
     write: WriteBytes,
-    scorer: Scorer,
+    scorer: RunScorer,
     histories: Histories | undefined,
   ): Promise<void> {
-    const { format = 'ndjson', explain, to = format } = this.options;
-    const report = readNames(opened.names, this.wanted, format === 'ndjson' && to === 'ndjson');
-    const { into } = this.options;
-    if (into !== undefined) return this.take(opened, report, scorer, { name: STREAM, into });
+    if (this.options.into !== undefined) return this.take(opened, STREAM, scorer);
+    const { format = 'ndjson', to = format } = this.options;
+    const report = this.namesOf(opened, { format, outputFormat: to });
     this.tellNames(STREAM, report);
-    const { columns } = report;
-    const keptColumns = opened.keptColumns?.(columns);
-    const measured = this.hasUnmeasured(report) || histories?.areMeasured === true;
-    const lines = { keep: columns.keep, explain, model: scorer.model, keptColumns, measured };
-    const sink = await openSink(write, { ...lines, format: to, isStream: true, engine: this.engine });
+    const sink = await openSink(
+      write,
+      this.sinking(opened, report, scorer.model, { format: to, isStream: true, histories }),
+    );
     const scoring = this.scoring(scorer, histories, { name: STREAM, others: '"error" in their places' });
-    await scorePages(opened.pages(columns), sink, scoring);
+    await scorePages(opened.pages(report.columns, to === 'ndjson' ? 'json' : 'text'), sink, scoring);
     await sink.end();
   }
 
   /** Scores an input for `into`. */
-  private async take(
-    opened: OpenInput,
-    report: NamesReport,
-    scorer: Scorer,
-    { name, into }: { readonly name: string; readonly into: PageSink },
-  ): Promise<void> {
+  private async take(opened: OpenInput, name: string, scorer: RunScorer): Promise<void> {
+    const { into } = this.options;
+    if (into === undefined) return;
+    const report = this.namesOf(opened, { format: 'parquet', outputFormat: 'parquet' });
     this.tellNames(name, report);
-    const others = 'the count of rows without scores';
-    await scorePages(
-      opened.pages(report.columns),
-      into,
-      this.scoring(scorer, this.histories, { name, others }),
-    );
+    const scoring = this.scoring(scorer, this.histories, {
+      name,
+      others: 'the count of rows without scores',
+    });
+    await scorePages(opened.pages(report.columns), into, scoring);
   }
 
   /** Whether the input was finished before; one that only its state knows of is finished here. @throws StateError */
-  private async isDone(input: InputFile): Promise<boolean> {
+  private async isDone(input: Input): Promise<boolean> {
     if (this.options.into !== undefined) return false;
     const own = await stateOf(input, this.engine);
-    const mark = this.state?.inputs.get(this.nameInState(input));
-    if (mark !== undefined && mark !== (await markOf(input))) {
-      throw new StateError(
-        `${input.path} was written again, and the state has its former sessions: remove the state and all scores to begin again`,
-      );
-    }
     if (this.state === undefined) {
       if (own === 'outdated' && input.query?.sql === undefined)
         this.say(`${input.name}: written after its scores, and scored again`);
       return own === 'finished';
     }
-    if ((mark === undefined) === (own === 'open')) return mark !== undefined;
+    const mark = this.state.inputs.get(this.nameInState(input));
     if (mark === undefined) {
+      if (own === 'open') return false;
       throw new StateError(
         `${input.output} is there, but its sessions are not in the state: give the state of that run, or remove the scores`,
       );
     }
+    if (mark !== (await markOf(input))) {
+      throw new StateError(
+        `${input.path} was written again, and the state has its former sessions: remove the state and all scores to begin again`,
+      );
+    }
     // The state is written first: the scores that it lists are complete.
-    if (isRemote(input.output) || !isAside(input)) {
+    if (own === 'open' && !finishAside(input)) {
       throw new StateError(
         `the sessions of ${input.path} are in the state, but ${input.output} is gone: remove the state and all scores to begin again`,
       );
     }
-    finishAside(input);
     return true;
   }
 
-  private nameInState({ path, query, output }: InputFile): string {
+  private nameInState({ path, query, output }: Input): string {
     if (query !== undefined) return `${query.sql === undefined ? 'sorted' : 'query'} to ${output}`;
     if (isRemote(path)) return path;
     return relative(dirname(resolve(this.options.state ?? '')), path);
-  }
-
-  private get reading(): InputOptions {
-    const { daySamplesMax, nightSamplesMax, bodyMaxBytes } = this.config;
-    const { engine, constants, norms } = this;
-    const { encoding } = this.options;
-    return { limits: { daySamplesMax, nightSamplesMax }, bodyMaxBytes, engine, encoding, constants, norms };
-  }
-
-  private hasUnmeasured(report: NamesReport): boolean {
-    return this.isMeasured || mayBeMeasured(report) || this.histories?.areMeasured === true;
   }
 
   /** @throws OperatorError if the state has measurements and the model takes none */
@@ -341,9 +306,14 @@ export class Run {
       );
   }
 
-  private get wanted(): WantedColumns {
+  /** Checks the names of an open input. @throws NamesError */
+  private namesOf(
+    opened: OpenInput,
+    { format, outputFormat }: Pick<Input, 'format' | 'outputFormat'>,
+  ): NamesReport {
     const { keep, history, into } = this.options;
-    return { keep, history, isRead: into !== undefined };
+    const wanted = { keep, history, isRead: into !== undefined };
+    return readNames(opened.names, wanted, format === 'ndjson' && outputFormat === 'ndjson');
   }
 
   private tellNames(name: string, { found, warnings }: NamesReport): void {
@@ -356,12 +326,32 @@ export class Run {
     for (const warning of warnings) this.say(`${name}: ${warning}`);
   }
 
+  private sinking(
+    opened: OpenInput,
+    { columns, hasMeasurements }: NamesReport,
+    model: ScoringModel,
+    how: Pick<SinkOptions, 'format' | 'isStream'> & { readonly histories?: Histories | undefined },
+  ): SinkOptions {
+    const { histories = this.histories, format, isStream } = how;
+    return {
+      keep: columns.keep,
+      keptTypes: opened.keptTypes?.(columns),
+      keptColumns: opened.keptColumns?.(columns),
+      measured: this.isMeasured || hasMeasurements || histories?.areMeasured === true,
+      explain: this.options.explain === true,
+      model,
+      format,
+      isStream,
+      engine: this.engine,
+    };
+  }
+
   private scoring(
-    scorer: Scorer,
+    scorer: RunScorer,
     histories: Histories | undefined,
     { name, others }: { readonly name: string; readonly others: string },
   ): ScorePagesOptions {
-    const rows = rowScorer(scorer, this.options.explain);
+    const rows = this.rowScorer(scorer);
     const { tally, badRows } = this;
     const personOrder =
       histories === undefined ? undefined : new PersonOrder(histories, rows, this.options.late);
@@ -370,9 +360,15 @@ export class Run {
       badRows.tell({ input: name, row, header }, problem, others);
     return { scorer: rows, rowsMax, tally, personOrder, onBad };
   }
-}
 
-/** Whether rows of an input may have measurements, by its names; each row of NDJSON has its own names. */
-function mayBeMeasured({ columns, hasMeasurements }: NamesReport): boolean {
-  return hasMeasurements || (columns.measured?.length ?? 0) > 0;
+  /** @throws OperatorError if explanations are requested of a model that has none */
+  private rowScorer(scorer: RunScorer): RowScorer {
+    const { measured: constants, explainSettings, version } = scorer.model;
+    const explainsEach = this.options.explain === true;
+    if (explainsEach && explainSettings === undefined)
+      throw new OperatorError(`${version} has no graph that explains its scores: leave out --explain`);
+    const admit: RowScorer['admit'] = (request, place) =>
+      explainsEach ? scorer.admitExplained(request, place) : scorer.admit(request, place);
+    return { explainsEach, constants, admit };
+  }
 }

@@ -1,4 +1,3 @@
-import { fstatSync } from 'node:fs';
 import { systemClock } from '../base/clock.js';
 import { collectWithoutHelpers } from '../process/collector.js';
 import { exitAtOnce } from '../process/exit.js';
@@ -14,7 +13,7 @@ import { CLEAR_LINE, showProgress, summaryLine } from './progress.js';
 import { messageOf } from '../base/errors.js';
 import { OperatorError } from '../base/operatorError.js';
 import { NamesError, TableError } from './errors.js';
-import type { InputFile } from './inputs.js';
+import type { Input } from './inputs.js';
 
 /** Exit codes of sysexits.h: misuse; some lines were bad; an internal error; standard input or output failed. */
 const EXIT_USAGE = 64;
@@ -22,8 +21,6 @@ const EXIT_BAD_LINES = 65;
 const EXIT_SOFTWARE = 70;
 const EXIT_IO = 74;
 const EXIT_FAILED_START = 1;
-
-const STDIN = 0;
 
 /** A worker counts as hung after this many looks without an answer, `hangMs` in all. */
 const LOOKS_PER_HANG = 10;
@@ -60,7 +57,7 @@ export async function scoreRows(config: Config, options: ScoreOptions, command: 
   const tally = newTally();
   let scorer: Scorer;
   let run: Run | undefined;
-  let todo: readonly InputFile[];
+  let todo: readonly Input[];
   try {
     run = new Run(config, options, tally, say);
     todo = await run.open();
@@ -70,7 +67,7 @@ export async function scoreRows(config: Config, options: ScoreOptions, command: 
       await run.close();
       process.exit(0);
     }
-    scorer = await open(config, log);
+    scorer = await openOfflineScorer(config, log);
   } catch (error) {
     await run?.close();
     say(`${placeOf(run)}${messageOf(error)}`);
@@ -83,7 +80,8 @@ export async function scoreRows(config: Config, options: ScoreOptions, command: 
   return { ...end, tally, model: scorer.model };
 }
 
-async function open(config: Config, log: Log): Promise<Scorer> {
+/** A scorer for files, where no caller waits. */
+export async function openOfflineScorer(config: Config, log: Log): Promise<Scorer> {
   const batchMax = Math.max(config.batchMax, BATCH_MIN);
   const queueMax = Math.max(config.queueMax, 8 * batchMax);
   const setup = { ...config, ...OFFLINE_LIMITS, batchMax, queueMax };
@@ -95,7 +93,7 @@ interface Work {
   readonly scorer: Scorer;
   readonly tally: RowTally;
   readonly run: Run;
-  readonly todo: readonly InputFile[];
+  readonly todo: readonly Input[];
   readonly say: (line: string) => void;
 }
 
@@ -108,10 +106,7 @@ async function work(
   const startedMs = systemClock.monotonicMs();
   const watch = watchForHang(config.hangMs, { scorer, tally, say });
   if (isStream && stdin.isTTY) say('reading requests from the terminal, one on each line');
-  const totalBytes = isStream ? inputBytes() : todo.reduce((sum, { bytes }) => sum + bytes, 0);
-  const hideProgress = stderr.isTTY
-    ? showProgress({ terminal: stderr, totalBytes, tally, nowMs: systemClock.monotonicMs })
-    : undefined;
+  const hideProgress = stderr.isTTY ? showProgress(stderr, tally, systemClock.monotonicMs) : undefined;
   let failure: unknown;
   try {
     await run.score(todo, scorer);
@@ -171,12 +166,6 @@ function watchForHang(
     },
     Math.max(1, hangMs / LOOKS_PER_HANG),
   ).unref();
-}
-
-/** Undefined if the input is not a file: its length is not known. */
-function inputBytes(): number | undefined {
-  const { size } = fstatSync(STDIN);
-  return fstatSync(STDIN).isFile() ? size : undefined;
 }
 
 /** Messages go to standard error, since standard output carries the scores. */

@@ -1,13 +1,14 @@
 import { createReadStream } from 'node:fs';
-import { join } from 'node:path';
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import type { Writable } from 'node:stream';
+import type { RecordBatch } from 'apache-arrow';
 import type { Engine } from './engine.js';
-import type { Format } from './formatNames.js';
-import type { Job } from './job.js';
-import { LineWriter, type LineOptions } from './lineWriter.js';
-import type { KeptColumns } from './page.js';
+import type { Format } from './inputs.js';
+import { LineWriter } from './lineWriter.js';
 import type { PageSink } from './scorePages.js';
+import type { TableOptions } from './tableSink.js';
+
+const CHUNK_BYTES = 1 << 20;
 
 /** Writes bytes; resolves once there is room for more. */
 export type WriteBytes = (bytes: string | Uint8Array) => Promise<void>;
@@ -18,40 +19,32 @@ export interface ScoreSink extends PageSink {
   end(): Promise<void>;
 }
 
-export interface SinkOptions extends LineOptions {
+export interface SinkOptions extends Omit<TableOptions, 'format'> {
   readonly format: Format;
-  /** Whether bad rows stay in their places, as in a stream; else they are left out. */
-  readonly isStream: boolean;
-  /** The kept columns without rows, if the input has typed columns. */
-  readonly keptColumns?: KeptColumns | undefined;
+  /** The kept columns of an Arrow stream, without rows. */
+  readonly keptColumns?: RecordBatch | undefined;
   readonly engine: () => Promise<Engine>;
 }
 
 export async function openSink(write: WriteBytes, options: SinkOptions): Promise<ScoreSink> {
-  const { format, isStream } = options;
+  const { format } = options;
   if (format === 'arrow') return openArrowSink(write, options);
-  if (format === 'parquet') return openParquetSink(write, options);
   if (format === 'ndjson') {
-    const lines = new LineWriter(options, isStream);
-    return { write: async (job) => writeText(write, lines.text(job)), end: async () => undefined };
+    const lines = new LineWriter(options);
+    return {
+      async write(job) {
+        const text = lines.text(job);
+        if (text !== '') await write(text);
+      },
+      end: async () => undefined,
+    };
   }
-  const { CsvWriter } = await import('./csvWriter.js');
-  const rows = new CsvWriter(options, isStream);
-  await write(rows.header());
-  return { write: async (job) => writeText(write, rows.text(job)), end: async () => undefined };
-}
-
-/** The engine writes a file of its own, which is then copied. */
-async function openParquetSink(write: WriteBytes, options: SinkOptions): Promise<ScoreSink> {
   const { TableSink } = await import('./tableSink.js');
-  const engine = await options.engine();
-  const table = new TableSink(engine, options);
+  const table = new TableSink(await options.engine(), { ...options, format });
   return {
     write: (job) => table.write(job),
     async end() {
-      const path = join(engine.folder, 'scores.parquet');
-      await table.writeTo(path);
-      for await (const bytes of createReadStream(path, { highWaterMark: 1 << 20 }))
+      for await (const bytes of createReadStream(await table.end(), { highWaterMark: CHUNK_BYTES }))
         await write(bytes as Buffer);
     },
   };
@@ -59,9 +52,9 @@ async function openParquetSink(write: WriteBytes, options: SinkOptions): Promise
 
 async function openArrowSink(write: WriteBytes, options: SinkOptions): Promise<ScoreSink> {
   const { ArrowWriter } = await import('./arrowWriter.js');
-  const { RecordBatchFileWriter, RecordBatchStreamWriter } = await import('apache-arrow');
-  const tables = new ArrowWriter(options, options.isStream);
-  const writer = options.isStream ? new RecordBatchStreamWriter() : new RecordBatchFileWriter();
+  const { RecordBatchStreamWriter } = await import('apache-arrow');
+  const tables = new ArrowWriter(options);
+  const writer = new RecordBatchStreamWriter();
   let isEmpty = true;
   // A batch comes in many pieces of a few bytes.
   let pieces: Uint8Array[] = [];
@@ -75,26 +68,20 @@ async function openArrowSink(write: WriteBytes, options: SinkOptions): Promise<S
     if (bytes.length > 0) await write(bytes);
   };
   return {
-    async write(job: Job) {
-      for (const batch of tables.batches(job)) {
-        isEmpty = false;
-        writer.write(batch);
-        // Its bytes are written before the next ones are produced.
-        await Promise.race([turnOfTheLoop(), copied]);
-        await writePieces();
-      }
+    async write(job) {
+      isEmpty = false;
+      writer.write(tables.batch(job.page.keptColumns, job));
+      // Its bytes are written before the next ones are produced.
+      await Promise.race([turnOfTheLoop(), copied]);
+      await writePieces();
     },
     async end() {
-      if (isEmpty) writer.write(tables.empty(options.keptColumns));
+      if (isEmpty) writer.write(tables.batch(options.keptColumns, undefined));
       writer.finish();
       await copied;
       await writePieces();
     },
   };
-}
-
-async function writeText(write: WriteBytes, text: string): Promise<void> {
-  if (text !== '') await write(text);
 }
 
 /** Standard output: waits while the reader is slow, and fails once the reader has gone. */

@@ -11,11 +11,11 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
+import { createInterface } from 'node:readline';
 import { crc32 } from 'node:zlib';
 import { OperatorError } from '../base/operatorError.js';
 import { acquireFileLock } from '../files/fileLock.js';
 import { NEW_FILE, OWNER_ONLY, partialName, removeDeadPartials } from '../files/partialFile.js';
-import { LineSplitter } from './lineSplitter.js';
 import type { Histories } from './histories.js';
 
 const KIND = 'acuity histories';
@@ -68,21 +68,39 @@ export class StateFile {
   /** Reads what another run left; nothing if there is no file yet. @throws StateError */
   async load(): Promise<void> {
     if (!existsSync(this.path)) return;
-    const reading = { number: 0, checksum: 0, isEnded: false };
-    const splitter = new LineSplitter(Infinity);
-    for await (const chunk of createReadStream(this.path)) {
-      for (const { bytes } of splitter.split(chunk as Uint8Array)) this.loadLine(bytes, reading);
+    let [number, checksum, isEnded] = [0, 0, false];
+    for await (const text of createInterface({ input: createReadStream(this.path), crlfDelay: Infinity })) {
+      number++;
+      const line = parsed(text);
+      const isGood =
+        line !== undefined &&
+        (number === 1
+          ? this.loadHead(line)
+          : !isEnded && (Array.isArray(line) ? this.loadPerson(line) : line['checksum'] === checksum));
+      if (!isGood) throw this.damaged(`is damaged in line ${number}`);
+      isEnded = number > 1 && !Array.isArray(line);
+      checksum = crc32(`${text}\n`, checksum);
     }
-    for (const { bytes } of splitter.end()) this.loadLine(bytes, reading);
-    if (reading.number === 0) throw this.damaged('is empty');
-    if (!reading.isEnded) throw this.damaged('is cut short');
+    if (number === 0) throw this.damaged('is empty');
+    if (!isEnded) throw this.damaged('is cut short');
   }
 
   /** Replaces the whole file: a crash leaves the old or the new one. */
   save(): void {
     const partial = partialName(this.path);
+    const file = openSync(partial, NEW_FILE, OWNER_ONLY);
     try {
-      this.write(partial);
+      try {
+        let checksum = 0;
+        for (const text of this.texts()) {
+          checksum = crc32(text, checksum);
+          writeAll(file, text);
+        }
+        writeAll(file, `${JSON.stringify({ checksum })}\n`);
+        fsyncSync(file);
+      } finally {
+        closeSync(file);
+      }
       renameSync(partial, this.path);
     } catch (error) {
       rmSync(partial, { force: true });
@@ -90,47 +108,19 @@ export class StateFile {
     }
   }
 
-  private write(path: string): void {
-    const file = openSync(path, NEW_FILE, OWNER_ONLY);
-    try {
-      let checksum = 0;
-      const write = (text: string): void => {
-        const bytes = Buffer.from(text);
-        checksum = crc32(bytes, checksum);
-        writeAll(file, bytes);
-      };
-      let text = `${JSON.stringify({ kind: KIND, format: FORMAT, inputs: [...this.inputs] })}\n`;
-      for (const { person, history } of this.histories.entries()) {
-        text += `${JSON.stringify([person, history])}\n`;
-        if (text.length < CHUNK_CHARS) continue;
-        write(text);
-        text = '';
-      }
-      write(text);
-      writeAll(file, Buffer.from(`${JSON.stringify({ checksum })}\n`));
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
+  /** All lines but the last, some together. */
+  private *texts(): Generator<string> {
+    let text = `${JSON.stringify({ kind: KIND, format: FORMAT, inputs: [...this.inputs] })}\n`;
+    for (const { person, history } of this.histories.entries()) {
+      text += `${JSON.stringify([person, history])}\n`;
+      if (text.length < CHUNK_CHARS) continue;
+      yield text;
+      text = '';
     }
+    yield text;
   }
 
-  private loadLine(bytes: Uint8Array = NOTHING, reading: Reading): void {
-    reading.number++;
-    const what = `is damaged in line ${reading.number}`;
-    let isGood = false;
-    try {
-      const line: unknown = JSON.parse(Buffer.from(bytes).toString());
-      if (reading.number === 1) isGood = this.loadHead(line);
-      else if (!reading.isEnded) isGood = Array.isArray(line) ? this.loadPerson(line) : isEnd(line, reading);
-    } catch (error) {
-      if (error instanceof OperatorError) throw error;
-    }
-    if (!isGood) throw this.damaged(what);
-    reading.checksum = crc32(LINE_FEED, crc32(bytes, reading.checksum));
-  }
-
-  private loadHead(head: unknown): boolean {
-    const { kind, format, inputs } = head as Record<string, unknown>;
+  private loadHead({ kind, format, inputs }: Readonly<Record<string, unknown>>): boolean {
     if (kind !== KIND) throw new StateError(`${this.path} is no state file: name another one`);
     if (format !== FORMAT) {
       throw new StateError(
@@ -154,22 +144,17 @@ export class StateFile {
   }
 }
 
-/** How far a state was read. */
-interface Reading {
-  number: number;
-  /** CRC-32 of the lines so far. */
-  checksum: number;
-  isEnded: boolean;
+/** A line as an object or an array; undefined if it is neither. */
+function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const line: unknown = JSON.parse(text);
+    return typeof line === 'object' && line !== null ? (line as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
-const NOTHING = new Uint8Array();
-const LINE_FEED = Buffer.from('\n');
-
-function isEnd(line: unknown, reading: Reading): boolean {
-  reading.isEnded = true;
-  return (line as { readonly checksum?: unknown }).checksum === reading.checksum;
-}
-
-function writeAll(file: number, bytes: Uint8Array): void {
+function writeAll(file: number, text: string): void {
+  const bytes = Buffer.from(text);
   for (let written = 0; written < bytes.length;) written += writeSync(file, bytes, written);
 }

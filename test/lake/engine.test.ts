@@ -1,20 +1,10 @@
-import { copyFileSync, readFileSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { openSources } from '#acuity/lake/enginePages.js';
-import { parquetSource } from '#acuity/lake/engineSources.js';
-import { queryInput } from '#acuity/lake/inputs.js';
+import { orderSql, parquetSource, querySource } from '#acuity/lake/engineSources.js';
 import { requestsOf } from '#acuity/load/payloads.js';
-import {
-  acuity,
-  engine,
-  filesOf,
-  folder,
-  linesOf,
-  scoreInputs,
-  scoreOne,
-  type Asked,
-} from '#fixtures/lake.js';
+import { engine, folder, runLake, scoreOne, type Asked } from '#fixtures/lake.js';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { queried, type TableRow } from '#fixtures/tables.js';
 
@@ -211,19 +201,18 @@ t.test('a time with a zone has the date of that zone, a whole number its digits'
     [`20260101::DOUBLE`, '20260101'],
     [`20454`, '20454'],
   ];
-  const { orderSql } = await import('#acuity/lake/engineSources.js');
   for (const [sql, expected] of orders) {
     const path = await table(join(dir, 'a.parquet'), `${sql} AS night`);
-    const [column] = await (await engine()).columnsOf(`SELECT * FROM '${path}'`, 'a');
-    if (column === undefined) throw new Error('no column');
-    const select = orderSql({ ...column, sql: 'night', isCell: false });
+    const [own] = (await querySource(await engine(), `SELECT * FROM '${path}'`, 'a')).columns;
+    if (own === undefined) throw new Error('no column');
+    const select = orderSql(own);
     const [row] = await queried(`SELECT ${select} AS night FROM '${path}'`);
     t.match(row?.['night'], expected, sql);
   }
   const time = `TIMESTAMPTZ '2026-01-01 23:30:00+00'`;
-  const [column] = await (await engine()).columnsOf(`SELECT ${time} AS night`, 'a');
+  const [column] = (await querySource(await engine(), `SELECT ${time} AS night`, 'a')).columns;
   if (column === undefined) throw new Error('no column');
-  const berlin = orderSql({ ...column, sql: time, isCell: false, zone: 'Europe/Berlin' });
+  const berlin = orderSql({ ...column, sql: time, zone: 'Europe/Berlin' });
   t.strictSame(await queried(`SELECT ${berlin} AS night`), [{ night: '2026-01-02' }]);
 });
 
@@ -252,28 +241,33 @@ async function writeShuffled(dir: string, parts: number): Promise<string[]> {
 t.test('--sort: the rows of all files come by person and night, and none is late', async (t) => {
   const dir = folder(t);
   const paths = await writeShuffled(dir, 3);
-  const outDir = join(dir, 'out');
-  const asked = { history: HISTORY, outDir, to: 'ndjson', keep: ['id'], isRead: true } as const;
-  const files = await filesOf(paths, asked);
-  const query = queryInput({ files, isSorted: true }, { ...asked, engine });
-  const [sorted] = await scoreInputs([query], asked);
+  const asked = {
+    history: HISTORY,
+    outDir: join(dir, 'out'),
+    to: 'ndjson',
+    keep: ['id'],
+    sort: true,
+  } as const;
+  const { files, error } = await runLake(paths, asked);
+  const [sorted] = files;
+  t.equal(error, undefined);
   t.strictSame(sorted?.bad, []);
   const nights = sorted?.rows.map(({ user_id, night }) => `${String(user_id)} ${String(night)}`) ?? [];
   t.strictSame(nights, nights.toSorted());
   t.equal(nights.length, 30);
   // Each row is numbered as it was read.
+  const numbers = sorted?.rows.map(({ row }) => Number(row)).toSorted((a, b) => a - b);
   t.strictSame(
-    new Set(sorted?.rows.map(({ row }) => row)),
-    new Set(Array.from({ length: 30 }, (_, n) => n + 1)),
+    numbers,
+    Array.from({ length: 30 }, (_, n) => n + 1),
   );
   const [one = ''] = await writeShuffled(folder(t), 1);
-  const single = await filesOf([one], asked);
-  const [alone] = await scoreInputs(
-    [queryInput({ files: single, isSorted: true }, { ...asked, engine })],
-    asked,
-  );
+  const alone = await scoreOne(one, { ...asked, outDir: join(dir, 'alone') });
   const scores = (rows: readonly TableRow[] = []): unknown => rows.map(({ id, memory }) => [id, memory]);
-  t.strictSame(scores(sorted?.rows), scores(alone?.rows));
+  t.strictSame(scores(sorted?.rows), scores(alone.rows));
+  const other = await table(join(dir, 'other.parquet'), `1 AS id, 'p0' AS user_id, 20454 AS night, ${NIGHT}`);
+  const odd = await runLake([one, other], { ...asked, outDir: join(dir, 'odd') });
+  t.match(odd.error, { name: 'FormatError', message: /differ in .*: give both the same columns/ });
 });
 
 t.test(
@@ -282,19 +276,16 @@ t.test(
     const dir = folder(t);
     const [nights = ''] = await writeShuffled(dir, 1);
     const plain = await scoreOne(nights, { to: 'ndjson', outDir: dir });
-    const select = `SELECT n.* EXCLUDE (HR_night, age), n.HR_night AS hr_NIGHT, p.age AS "AGE"
-    FROM '${nights}' n JOIN (SELECT id, age FROM '${nights}') p USING (id) ORDER BY n.file_row_number;`.replace(
-      `FROM '${nights}' n JOIN`,
-      `FROM read_parquet('${nights}', file_row_number = true) n JOIN`,
-    );
-    const run = (sql: string, ...more: string[]): ReturnType<typeof acuity> =>
-      acuity(['score', '--sql', sql, '--to', 'ndjson', '--out-dir', join(dir, 'out'), ...more]);
-    t.match(await run(select), { code: 0, stderr: /the query: all 16 fields of a session found/ });
-    const scored = linesOf(readFileSync(join(dir, 'out/query.scores.ndjson'), 'utf8'));
-    t.strictSame(
-      scored.map(({ id, row }) => [id, row]),
-      plain.rows.map(({ id, row }) => [id, row]),
-    );
+    const run = (sql: string, more: Asked = {}) =>
+      runLake([], { sql, to: 'ndjson', outDir: join(dir, 'out'), ...more });
+    const joined = `SELECT n.* EXCLUDE (HR_night, age), n.HR_night AS hr_NIGHT, p.age AS "AGE"
+    FROM read_parquet('${nights}', file_row_number = true) n JOIN (SELECT id, age FROM '${nights}') p USING (id)
+    ORDER BY n.file_row_number;`;
+    const { told, files } = await run(joined);
+    t.match(told, [/the query: all 16 fields of a session found/]);
+    const scores = (rows: readonly TableRow[] = []): unknown =>
+      rows.map(({ id, row, memory }) => [id, row, memory]);
+    t.strictSame(scores(files[0]?.rows), scores(plain.rows));
     for (const [sql, message] of [
       ['SELECT 1; SELECT 2', /give one SELECT/],
       [`COPY (SELECT 1) TO '${join(dir, 'x')}'`, /no SELECT|give one/],
@@ -303,13 +294,12 @@ t.test(
       [`SELECT 30 AS age FROM delta_scan('x')`, /it takes an extension/],
       ["SELECT CAST('secret' AS INTEGER) AS age", /a value can't be cast to the type requested/],
     ] as const) {
-      const { code, stderr } = await run(sql, '--keep', 'age');
-      t.ok(code === 65 || code === 1, `${sql}: ${code}`);
-      t.match(stderr, message, sql);
-      t.notMatch(stderr, /secret/);
+      const { error } = await run(sql, { keep: ['age'] });
+      t.match(error, { message }, sql);
+      t.notMatch(String(error), /secret/);
     }
-    const none = await run('SELECT 30 AS age', '--extension', 'nothing');
-    t.match(none, { code: 1, stderr: /--extension nothing: DuckDB 1\.5\.5 has no such extension here/ });
+    const { error } = await run('SELECT 30 AS age', { extension: ['nothing'] });
+    t.match(error, { message: /--extension nothing: DuckDB 1\.5\.5 has no such extension here/ });
   },
 );
 
@@ -318,31 +308,27 @@ t.test(
   async (t) => {
     const dir = folder(t);
     const [path = ''] = await writeShuffled(dir, 1);
-    const run = (...more: string[]): ReturnType<typeof acuity> =>
-      acuity(['score', path, '--out-dir', join(dir, 'out'), ...more]);
-    t.match(await run(), { code: 0 });
-    t.match(await run(), { code: 0, stderr: /1 of 1 files are finished already/ });
+    const run = () => runLake([path], { outDir: join(dir, 'out') });
+    t.match(await run(), { todo: 1, error: undefined });
+    t.match(await run(), { todo: 0 });
     const later = Date.now() / 1000 + 60;
     utimesSync(path, later, later);
-    t.match(await run(), { code: 0, stderr: /written after its scores, and scored again/ });
-    const history = [
-      '--person',
-      'user_id',
-      '--order',
-      'night',
-      '--late',
-      'place',
-      '--state',
-      join(dir, 'state'),
-    ];
-    const states = (...more: string[]): ReturnType<typeof acuity> =>
-      acuity(['score', path, '--out-dir', join(dir, 'with'), ...history, ...more]);
-    t.match(await states(), { code: 0 });
+    t.match(await run(), { todo: 1, told: [/written after its scores, and scored again/, String] });
+    const states = () =>
+      runLake([path], {
+        outDir: join(dir, 'with'),
+        history: HISTORY,
+        late: 'place',
+        state: join(dir, 'state'),
+      });
+    t.match(await states(), { todo: 1, error: undefined });
     utimesSync(path, later + 60, later + 60);
-    t.match(await states(), { code: 0, stderr: /finished already/ }, 'the same bytes');
+    t.match(await states(), { todo: 0, error: undefined }, 'the same bytes');
     const [other = ''] = await writeShuffled(folder(t), 2);
     copyFileSync(other, path);
-    t.match(await states(), { code: 1, stderr: /was written again, and the state has its former sessions/ });
+    t.match(await states(), {
+      error: { message: /was written again, and the state has its former sessions/ },
+    });
   },
 );
 
@@ -351,12 +337,7 @@ t.test('a stream that ends before the last row of a table ends the run', async (
   const source = await parquetSource(await engine(), path, 'a.parquet');
   t.equal(source.rows, 3);
   const short = { ...source, from: `(FROM ${source.from} LIMIT 2)` };
-  const input = openSources(
-    await engine(),
-    [{ source: short, partitions: [] }],
-    DEFAULT_SERIES_LIMITS,
-    false,
-  );
+  const input = openSources(await engine(), [short], DEFAULT_SERIES_LIMITS, false);
   const pages = async (): Promise<void> => {
     for await (const page of input.pages({ keep: [], history: undefined })) t.equal(page.rows, 2);
   };

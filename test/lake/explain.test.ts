@@ -1,16 +1,11 @@
-import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { tableToIPC } from 'apache-arrow';
 import t from 'tap';
 import { requestsOf } from '#acuity/load/payloads.js';
-import { MODEL } from '../fixtures/model.js';
-import { REPOSITORY, cleanEnvironment } from '../fixtures/repository.js';
-import { startServer } from '../fixtures/server.js';
-import { rowsOfTable, tableOf, writeArrow, type TableRow } from '../fixtures/tables.js';
-
-const run = promisify(execFile);
+import { folder, modelScorer, runStream, scoreOne } from '#fixtures/lake.js';
+import { startServer } from '#fixtures/server.js';
+import { rowsOfTable, tableOf, type TableRow } from '#fixtures/tables.js';
 
 interface Row extends Record<string, unknown> {
   readonly id: string;
@@ -31,31 +26,18 @@ function nights(): TableRow[] {
   }));
 }
 
-function score(args: readonly string[]): Promise<unknown> {
-  const env = cleanEnvironment({ ACUITY_WORKERS: '1', ACUITY_MODEL: MODEL });
-  return run(process.execPath, [join(REPOSITORY, 'dist/main.js'), 'score', ...args], { env });
-}
-
 t.test(
   '--explain: what the service says of the same session with the same past, in each format',
   async (t) => {
-    const dir = mkdtempSync(join(tmpdir(), 'acuity-explain-'));
-    t.teardown(() => rmSync(dir, { recursive: true, force: true }));
+    const dir = folder(t);
+    const scorer = await modelScorer();
+    t.teardown(() => scorer.close());
     const rows = nights();
     const line = ({ id, person, at, ...session }: TableRow): string =>
       `${JSON.stringify({ id, person, at: new Date(at as number).toISOString(), current_session: session })}\n`;
     writeFileSync(join(dir, 'lines.ndjson'), rows.map(line).join(''));
-    writeArrow(join(dir, 'table.arrow'), tableOf(rows, 'float'), 'file');
-    const history = ['--explain', '--person', 'person', '--order', 'at'];
-    await score([join(dir, 'lines.ndjson'), ...history]);
-    await score([join(dir, 'lines.ndjson'), ...history, '--to', 'csv']);
-    await score([join(dir, 'table.arrow'), ...history]);
-
-    const text = readFileSync(join(dir, 'lines.scores.ndjson'), 'utf8');
-    const scored = text
-      .split('\n')
-      .slice(0, -1)
-      .map((row) => JSON.parse(row) as Row);
+    const asked = { explain: true, history: { person: 'person', order: 'at' }, scorer };
+    const scored = (await scoreOne(join(dir, 'lines.ndjson'), asked)).rows as Row[];
     t.strictSame(
       scored.map(({ id }) => id),
       rows.map(({ id }) => id),
@@ -79,14 +61,15 @@ t.test(
     }
 
     t.match(scored.at(-1)?.explanation, { against: 'usual' });
-    const table = await rowsOfTable(readFileSync(join(dir, 'table.scores.arrow')), 'arrow');
-    t.strictSame(
-      table.map((row) => JSON.parse(String(row['explanation'])) as unknown),
-      scored.map(({ explanation }) => explanation),
-    );
-    const [header = '', first = ''] = readFileSync(join(dir, 'lines.scores.csv'), 'utf8').split('\n');
-    t.match(header, /,explanation$/);
-    const cell = first.slice(first.indexOf('"{') + 1, -1).replaceAll('""', '"');
-    t.strictSame(JSON.parse(cell), scored[0]?.explanation);
+    const { output } = await runStream([tableToIPC(tableOf(rows, 'float'), 'stream')], {
+      ...asked,
+      format: 'arrow',
+    });
+    const parquet = await scoreOne(join(dir, 'lines.ndjson'), { ...asked, to: 'parquet' });
+    for (const table of [await rowsOfTable(output, 'arrow'), parquet.rows])
+      t.strictSame(
+        table.map((row) => JSON.parse(String(row['explanation'])) as unknown),
+        scored.map(({ explanation }) => explanation),
+      );
   },
 );

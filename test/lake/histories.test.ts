@@ -1,15 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import type { PredictionRequestBody, ScoreRecord, Session } from '#acuity/contract/request.js';
 import type { PredictionResponse } from '#acuity/contract/response.js';
 import { dateOf } from '#acuity/history/night.js';
 import { session } from '../fixtures/bodies.js';
-import { REPOSITORY, cleanEnvironment } from '../fixtures/repository.js';
-import { MODEL } from '../fixtures/model.js';
-import { ended } from '../fixtures/scripts.js';
+import { folder, modelScorer, scoreOne, type Asked } from '../fixtures/lake.js';
 import { startServer } from '../fixtures/server.js';
 
 /** `acuity score --person --order --state` against the service, night by night with `history` and `night`. */
@@ -19,6 +16,8 @@ const FIRST_DAY = 20_000;
 const FIELDS = [...SCORE_FIELDS, ...LABEL_FIELDS];
 
 const server = await startServer(t, { env: { ACUITY_LOG_LEVEL: 'fatal' } });
+const scorer = await modelScorer();
+t.teardown(() => scorer.close());
 
 interface Night {
   readonly person: string;
@@ -41,16 +40,10 @@ function scoresOf(scored: object): ScoreRecord {
   return Object.fromEntries(FIELDS.map((field) => [field, values[field]])) as unknown as ScoreRecord;
 }
 
-function folder(t: Test): string {
-  const path = mkdtempSync(join(tmpdir(), 'acuity-histories-'));
-  t.teardown(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
-
 /** Scores files of nights, one after the other with one state. @returns the scores in order, and the state's histories */
-async function score(dir: string, files: readonly (readonly Night[])[], ...args: readonly string[]) {
-  const env = cleanEnvironment({ ACUITY_WORKERS: '1', ACUITY_MODEL: MODEL });
+async function score(dir: string, files: readonly (readonly Night[])[], more: Asked = {}) {
   const state = join(dir, 'state');
+  const asked = { history: { person: 'person', order: 'at' }, state, scorer, ...more };
   const scores: ScoreRecord[] = [];
   for (const [index, nights] of files.entries()) {
     const path = join(dir, `${index}.ndjson`);
@@ -58,12 +51,8 @@ async function score(dir: string, files: readonly (readonly Night[])[], ...args:
       JSON.stringify({ person, at, current_session }),
     );
     writeFileSync(path, lines.map((line) => `${line}\n`).join(''));
-    const command = ['score', path, '--person', 'person', '--order', 'at', '--state', state, ...args];
-    const main = join(REPOSITORY, 'dist/main.js');
-    const { code, stderr } = await ended(process.execPath, [main, ...command], { cwd: REPOSITORY, env });
-    if (code !== 0) throw new Error(stderr);
-    const text = readFileSync(join(dir, `${index}.scores.ndjson`), 'utf8');
-    for (const line of text.split('\n').slice(0, -1)) scores.push(scoresOf(JSON.parse(line) as object));
+    const { rows } = await scoreOne(path, asked);
+    scores.push(...rows.map(scoresOf));
   }
   const people = readFileSync(state, 'utf8').split('\n').slice(1, -2);
   return { scores, histories: new Map(people.map((line) => JSON.parse(line) as [string, string])) };
@@ -111,7 +100,7 @@ t.test(
     }
     const half = nights.length / 2;
     const files = [nights.slice(0, half), nights.slice(half)];
-    const scored = await score(folder(t), files, '--late', 'place');
+    const scored = await score(folder(t), files, { late: 'place' });
     t.strictSame(scored.scores, expected);
     t.strictSame(scored.histories, histories);
   },
@@ -142,10 +131,6 @@ t.test('a bad night scored every hour of a day displaces no other', async (t) =>
   ];
   const { scores } = await score(folder(t), [nights]);
   const hourly = scores.slice(6, 30);
-  t.comment(
-    `attention of the bad night, hour by hour: ${hourly.map(({ attention }) => attention).join(' ')}`,
-  );
-  t.comment(`attention of the usual night after it: ${scores[30]?.attention}`);
   t.strictSame(
     hourly,
     Array.from({ length: 24 }, () => hourly[0]),

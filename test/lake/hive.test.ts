@@ -3,10 +3,10 @@ import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { requestsOf } from '#acuity/load/payloads.js';
-import { acuity, filesOf, folder, scoreInputs } from '#fixtures/lake.js';
+import { acuity, folder, runLake } from '#fixtures/lake.js';
 import { REPOSITORY } from '#fixtures/repository.js';
 import { ended } from '#fixtures/scripts.js';
-import { tableOf, writeArrow, writeParquetFile, type TableRow } from '#fixtures/tables.js';
+import { tableOf, writeParquetFile, type TableRow } from '#fixtures/tables.js';
 
 /** Folders that are partitions: their names are columns, in every format, and for every library that writes them. */
 
@@ -14,7 +14,7 @@ const PREPARED = join(REPOSITORY, '.build/python/bin/python');
 const PROGRAM = join(REPOSITORY, 'test/foreign/hive.py');
 const areThere = spawnSync(PREPARED, ['-c', 'import duckdb, pandas, polars, pyarrow']).status === 0;
 const skip = areThere ? false : 'npm run python -- tables installs the libraries';
-const FORMATS = ['ndjson', 'csv', 'arrow', 'parquet'] as const;
+const FORMATS = ['ndjson', 'csv', 'parquet'] as const;
 
 /** Nights of three people, four each, and one without a person. */
 function nights(): TableRow[] {
@@ -35,7 +35,6 @@ function named(rows: readonly TableRow[]): TableRow[] {
 async function write(path: string, rows: readonly TableRow[]): Promise<void> {
   mkdirSync(dirname(path), { recursive: true });
   if (path.endsWith('.parquet')) return writeParquetFile(path, tableOf(rows, 'float'));
-  if (path.endsWith('.arrow')) return writeArrow(path, tableOf(rows, 'float'), 'file');
   const names = Object.keys(rows[0] ?? {});
   const cell = (value: unknown): string =>
     Array.isArray(value) ? value.join(' ') : value === null || value === undefined ? '' : String(value);
@@ -65,23 +64,28 @@ async function writeTree(
 
 /** Scores all below `path`, with one memory of people. @returns rows and bad rows, by night */
 async function score(t: Test, path: string, keep: readonly string[], warnings: string[] = []) {
-  const asked = {
-    outDir: folder(t),
+  const outDir = folder(t);
+  const history = { person: 'user_id', order: 'night' };
+  const { files, told, error } = await runLake([path], {
+    outDir,
     to: 'ndjson',
-    order: 'night',
     keep,
-    history: { person: 'user_id', order: 'night' },
-  } as const;
-  const scored = await scoreInputs(await filesOf([path], asked), asked);
-  warnings.push(...scored.flatMap(({ report }) => report?.warnings ?? []));
-  return scored.flatMap(({ rows, bad }) => [...rows, ...bad]);
+    history,
+    state: join(folder(t), 'state'),
+  });
+  if (error !== undefined) throw error;
+  warnings.push(...told.filter((line) => line.includes('not the folder')));
+  return files.flatMap(({ rows, bad }) => [...rows, ...bad]);
 }
 
 function sorted(rows: readonly TableRow[]): TableRow[] {
   const idOf = ({ id }: TableRow): number => Number(String(id).slice(1));
   // An empty cell of CSV is left out.
   return rows
-    .map(({ file: _file, row: _row, ...rest }): TableRow => ({ user_id: null, ...rest }))
+    .map(({ file: _file, row: _row, user_id = null, ...rest }): TableRow => ({
+      ...rest,
+      user_id: user_id === null ? null : String(user_id),
+    }))
     .toSorted((a, b) => idOf(a) - idOf(b));
 }
 
@@ -91,7 +95,7 @@ t.test('a partition is what a column would be, in every format and layout', asyn
   await write(join(dir, 'all.ndjson'), nights());
   const expected = sorted(await score(t, join(dir, 'all.ndjson'), keep));
   t.equal(expected.length, 13);
-  t.match(expected[11], { id: 'n11', user_id: 10, night: '2026-01-04', memory: Number });
+  t.match(expected[11], { id: 'n11', user_id: '10', night: '2026-01-04', memory: Number });
   t.match(expected[12], { user_id: null, status: 422, detail: /the person of this row is missing/ });
   for (const format of FORMATS) {
     for (const keys of [['night', 'user_id'], ['user_id']]) {
@@ -129,7 +133,7 @@ t.test('what the path says of person and order stands in the files only where it
 });
 
 t.test('a field of the session may be a partition of a table', async (t) => {
-  for (const format of ['csv', 'arrow', 'parquet'] as const) {
+  for (const format of ['csv', 'parquet'] as const) {
     const dir = folder(t);
     const rows = named(nights())
       .slice(0, 12)
@@ -145,12 +149,12 @@ t.test('a field of the session may be a partition of a table', async (t) => {
 });
 
 t.test('a column that neither the file nor its path has is told', async (t) => {
-  for (const format of ['csv', 'arrow', 'parquet'] as const) {
+  for (const format of ['csv', 'parquet'] as const) {
     const dir = folder(t);
     await writeTree(dir, nights(), ['night', 'user_id'], format);
     const asked = { outDir: folder(t), keep: [], history: { person: 'user', order: 'night' } };
-    const scored = filesOf([join(dir, 'night=2026-01-01')], asked).then((files) => scoreInputs(files, asked));
-    await t.rejects(scored, /there is no column "user"/, format);
+    const { error } = await runLake([join(dir, 'night=2026-01-01')], { ...asked, state: join(dir, 'state') });
+    t.match(error, /there is no column "user"/, format);
   }
 });
 
@@ -158,23 +162,19 @@ t.test('tomorrow’s partition goes on with the state of today’s', async (t) =
   const dir = folder(t);
   const rows = nights().slice(0, 12);
   const keys = ['night', 'user_id'];
-  const history = ['--person', 'user_id', '--order', 'night', '--to', 'ndjson'];
-  const run = (tree: string, state: string): ReturnType<typeof acuity> =>
-    acuity([
-      'score',
-      join(dir, tree),
-      ...history,
-      '--state',
-      join(dir, state),
-      '--out-dir',
-      join(dir, `${tree}-out`),
-    ]);
+  const run = (tree: string, state: string) =>
+    runLake([join(dir, tree)], {
+      history: { person: 'user_id', order: 'night' },
+      to: 'ndjson',
+      state: join(dir, state),
+      outDir: join(dir, `${tree}-out`),
+    });
   await writeTree(join(dir, 'once'), rows, keys, 'csv');
   await writeTree(join(dir, 'days'), rows.slice(0, 9), keys, 'csv');
-  t.match(await run('once', 'state-once'), { code: 0 });
-  t.match(await run('days', 'state-days'), { code: 0 });
+  t.match(await run('once', 'state-once'), { todo: 12, error: undefined });
+  t.match(await run('days', 'state-days'), { todo: 9, error: undefined });
   await writeTree(join(dir, 'days'), rows.slice(9), keys, 'csv');
-  t.match(await run('days', 'state-days'), { code: 0, stderr: /9 of 12 files are finished already/ });
+  t.match(await run('days', 'state-days'), { todo: 3, error: undefined });
   for (const person of [7, 8, 10]) {
     const [once, days] = ['once', 'days'].map((tree) =>
       readFileSync(join(dir, `${tree}-out/night=2026-01-04/user_id=${person}/part-0.scores.ndjson`), 'utf8'),

@@ -1,12 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { tableFromIPC, tableToIPC } from 'apache-arrow';
 import t, { type Test } from 'tap';
-import { MODEL } from '../fixtures/model.js';
-import { REPOSITORY, cleanEnvironment } from '../fixtures/repository.js';
-import { ended, type Ended } from '../fixtures/scripts.js';
-import { startServer } from '../fixtures/server.js';
+import { folder, linesOf, modelScorer, runLake, runStream, scoreOne, type Asked } from '#fixtures/lake.js';
+import { REPOSITORY, cleanEnvironment } from '#fixtures/repository.js';
+import { ended } from '#fixtures/scripts.js';
+import { startServer } from '#fixtures/server.js';
+import type { TableRow } from '#fixtures/tables.js';
 
 /**
  * Tables that other tools wrote (test/foreign/tables.py), explained with the past of each person. They lie beside the
@@ -48,76 +49,68 @@ const ASKED: readonly (readonly [member: string, answer: object])[] = [
   ['"Explain":1', PLAIN],
 ];
 
-function folder(t: Test): string {
-  const path = mkdtempSync(join(tmpdir(), 'acuity-interop-'));
-  t.teardown(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
-
-function acuity(...args: readonly string[]): Promise<Ended> {
-  const env = cleanEnvironment({ ACUITY_WORKERS: '1', ACUITY_MODEL: MODEL });
-  return ended(process.execPath, [join(REPOSITORY, 'dist/main.js'), ...args], { cwd: REPOSITORY, env });
-}
-
-/** Scores every table of `from`. @returns the folder of the scores */
-async function score(t: Test, from: string, to: string): Promise<string> {
-  const out = folder(t);
-  const state = join(folder(t), 'state');
-  const args = [
-    '--explain',
-    '--person',
-    'person',
-    '--order',
-    'at',
-    '--state',
-    state,
-    '--keep',
-    'id,person,token',
-    '--to',
-    to,
-  ];
-  const { code, stderr } = await acuity('score', join(from, '*'), ...args, '--out-dir', out);
-  t.equal(code, 65, stderr); // a row of each table is refused
-  return out;
-}
-
-function linesOf(text: string): Row[] {
-  return text
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => JSON.parse(line) as Row);
-}
+const scorer = await modelScorer();
+t.teardown(() => scorer.close());
 
 /** The name of a file up to its first dot. */
 function stemOf(name: string): string {
   return name.replace(/\..*$/, '');
 }
 
-/** The rows of a file of scores, of no matter which table; people have the name of theirs in front. */
-function rowsOf(out: string, stem: string, ending = 'scores'): Row[] {
-  const rows = linesOf(readFileSync(join(out, `${stem}.${ending}.ndjson`), 'utf8'));
-  return rows.map(
-    ({ person, ...row }) =>
-      ({
-        ...row,
-        person: person.replace(stem, 'one'),
-        at: typeof row['at'] === 'string' ? Date.parse(row['at'].replace(/\+00$/, 'Z')) : row['at'],
-        ...('file' in row ? { file: stemOf(String(row['file'])).replace(stem, 'one') } : {}),
-      }) as Row,
+const isArrow = (name: string): boolean => /arrow|feather/.test(name);
+
+/** Scores every table of `from` to `outDir`, Arrow as streams. @returns the rows of each, and of those refused the details */
+async function score(t: Test, from: string, to: 'ndjson' | 'parquet' | 'csv', outDir = folder(t)) {
+  const names = readdirSync(from);
+  const asked: Asked = {
+    explain: true,
+    history: { person: 'person', order: 'at' },
+    keep: ['id', 'person', 'token'],
+    scorer,
+  };
+  const state = join(folder(t), 'state');
+  const paths = names.filter((name) => !isArrow(name)).map((name) => join(from, name));
+  const { files, error } = await runLake(paths, { ...asked, state, to, outDir });
+  t.equal(error, undefined);
+  const all = new Map(
+    files.map(
+      ({ input, rows, bad }) => [input.name, { rows, bad: bad.map(({ detail }) => detail) }] as const,
+    ),
   );
+  if (to !== 'ndjson') return all;
+  for (const name of names.filter(isArrow)) {
+    const bytes = readFileSync(join(from, name));
+    const stream = name.endsWith('.arrows') ? bytes : tableToIPC(tableFromIPC(bytes), 'stream');
+    const { output } = await runStream([stream], { ...asked, format: 'arrow', to: 'ndjson' });
+    const lines = linesOf(output.toString());
+    const errors = lines.flatMap(({ error: own }) =>
+      own === undefined ? [] : [(own as TableRow)['detail']],
+    );
+    all.set(name, { rows: lines.filter((line) => !('error' in line)), bad: errors });
+  }
+  return all;
+}
+
+/** What every table says of a row: without the name of its own in its people, and the form of its times. */
+function plain(name: string, { person, at: _at, inference_time_ms: _ms, ...row }: TableRow): TableRow {
+  return { ...row, person: String(person).replace(stemOf(name), 'one') };
 }
 
 /** Every table has the scores, explanations and refusals of the requests. */
-function holdAgainstRequests(t: Test, from: string, out: string): void {
-  const names = readdirSync(from);
-  t.ok(names.length > 14, names.join());
-  const rows = rowsOf(out, 'requests');
-  t.equal(rows.length, 11);
-  t.ok(rows.every(({ explanation }) => typeof explanation === 'object' && explanation !== null));
-  for (const name of names) {
-    const stem = stemOf(name);
-    t.strictSame(rowsOf(out, stem), rows, name);
-    t.strictSame(rowsOf(out, stem, 'bad'), rowsOf(out, 'requests', 'bad'), `the bad rows of ${name}`);
+function holdAgainstRequests(t: Test, from: string, scored: Awaited<ReturnType<typeof score>>): void {
+  t.ok(scored.size > 14);
+  t.equal(scored.size, readdirSync(from).length);
+  const requests = scored.get('requests.ndjson');
+  const expected = requests?.rows.map((row) => plain('requests', row)) ?? [];
+  t.equal(expected.length, 11);
+  t.ok(expected.every(({ explanation }) => typeof explanation === 'object' && explanation !== null));
+  for (const [name, { rows, bad }] of scored) {
+    t.strictSame(
+      rows.map((row) => plain(name, row)),
+      expected,
+      name,
+    );
+    t.strictSame(bad, requests?.bad, `the bad rows of ${name}`);
   }
 }
 
@@ -125,21 +118,16 @@ t.test('tables of pyarrow, Polars, DuckDB and pandas are explained as the same r
   holdAgainstRequests(t, WRITTEN, await score(t, WRITTEN, 'ndjson'));
 });
 
-t.test('what is no table for Arrow, and people of many files without a state, are said', async (t) => {
-  const out = folder(t);
-  // The first form of Feather; the second with its batches compressed; pasts in a column that holds structs.
-  for (const [name, expected, said] of [
-    ['older.feather', 65, /older.feather: the Arrow file can't be read/],
-    ['compressed.feather', 65, /compressed.feather: the Arrow file can't be read.*: write it uncompressed/],
-    ['pasts.parquet', 64, /pasts.parquet: the column past_sessions: a row of a table is one session/],
-  ] as const) {
-    const { code, stderr } = await acuity('score', join(UNREADABLE, name), '--out-dir', out);
-    t.equal(code, expected);
-    t.match(stderr, said);
-  }
-  const { code, stderr } = await acuity('score', join(WRITTEN, '*'), '--person', 'person', '--order', 'at');
-  t.equal(code, 1);
-  t.match(stderr, /these are \d+ files: --person needs --state/);
+t.test('what is no table here, and people of many files without a state, are said', async (t) => {
+  for (const [name, message] of [
+    ['older.feather', /Make Parquet of a file: python3 -c/],
+    ['pasts.parquet', /the column past_sessions: a row of a table is one session/],
+  ] as const)
+    await t.rejects(scoreOne(join(UNREADABLE, name), { outDir: folder(t) }), { message });
+  const { error } = await runLake([join(WRITTEN, '*.parquet')], {
+    history: { person: 'person', order: 'at' },
+  });
+  t.match(error, { message: /these are \d+ files: --person needs --state/ });
 });
 
 t.test('those libraries write them and read the explanations, the same as over HTTP', { skip }, async (t) => {
@@ -148,16 +136,17 @@ t.test('those libraries write them and read the explanations, the same as over H
     const env = cleanEnvironment({ PYTHONUTF8: '1', ACUITY_API_KEY: server.key });
     const { code, stdout, stderr } = await ended(python, ['-B', PROGRAM, ...args], { cwd: REPOSITORY, env });
     t.equal(code, 0, stderr);
-    return linesOf(stdout);
+    return linesOf(stdout) as Row[];
   };
   const from = folder(t);
   await run('write', from);
-  const lines = await score(t, from, 'ndjson');
-  holdAgainstRequests(t, from, lines);
+  const scored = await score(t, from, 'ndjson');
+  holdAgainstRequests(t, from, scored);
 
   const asked = ASKED.map(([member]) => member);
   const answers = await run('ask', String(server.port), from, ...asked);
-  const explained = new Map(rowsOf(lines, 'requests').map(({ id, explanation }) => [id, explanation]));
+  const lines = scored.get('requests.ndjson')?.rows ?? [];
+  const explained = new Map(lines.map(({ id, explanation }) => [String(id), explanation]));
   for (const { id, status, explanation } of answers.slice(0, -ASKED.length)) {
     t.equal(status, explained.has(id) ? 200 : 422, id);
     t.strictSame(explanation ?? undefined, explained.get(id), id);
@@ -165,18 +154,17 @@ t.test('those libraries write them and read the explanations, the same as over H
   for (const [place, [member, expected]] of ASKED.entries())
     t.match(answers.at(place - ASKED.length), expected, member);
 
-  for (const to of ['parquet', 'arrow', 'csv']) {
-    const rows = await run('read', await score(t, from, to));
+  for (const to of ['parquet', 'csv'] as const) {
+    const outDir = folder(t);
+    const files = await score(t, from, to, outDir);
+    const rows = await run('read', outDir);
     const libraries = new Set(rows.map(({ library }) => library));
     t.ok(libraries.size >= 3, [...libraries].join());
-    t.equal(rows.length, libraries.size * readdirSync(from).length * explained.size);
-    const lineOf = new Map<string, Row>();
-    for (const stem of readdirSync(from).map(stemOf))
-      for (const { id, ...line } of linesOf(readFileSync(join(lines, `${stem}.scores.ndjson`), 'utf8')))
-        lineOf.set(`${stem} ${id}`, { id, ...line });
+    t.equal(rows.length, libraries.size * files.size * explained.size);
     for (const { file, library, ...row } of rows) {
-      const line = lineOf.get(`${stemOf(String(file))} ${row.id}`);
-      const expected = Object.keys(row).map((name) => [name, line?.[name]]);
+      const own = [...scored].find(([name]) => stemOf(name) === stemOf(String(file)))?.[1].rows;
+      const line = own?.find(({ id }) => id === row.id);
+      const expected = Object.keys(row).map((name) => [name, name === 'at' ? row[name] : line?.[name]]);
       t.strictSame(row, Object.fromEntries(expected), `${String(library)} reads ${String(file)}`);
     }
   }

@@ -5,6 +5,7 @@ import { tableToIPC } from 'apache-arrow';
 import t, { type Test } from 'tap';
 import { arrowStreams } from '#acuity/lake/arrowStreams.js';
 import { requestsOf } from '#acuity/load/payloads.js';
+import { modelScorer, runStream } from '../fixtures/lake.js';
 import { MODEL } from '../fixtures/model.js';
 import { REPOSITORY, cleanEnvironment } from '../fixtures/repository.js';
 import { ended } from '../fixtures/scripts.js';
@@ -46,12 +47,20 @@ async function rowsIn(stream: AsyncIterable<Uint8Array> | Iterable<Uint8Array>):
   return rowsOfTable(Buffer.concat(pieces), 'arrow');
 }
 
-/** The scores of a table in a process of its own. */
-async function alone(t: Test, rows: readonly TableRow[]): Promise<TableRow[]> {
-  const { child, next } = start(t, HISTORY);
-  child.stdin.end(bytesOf(rows));
-  return next();
+/** The scores of a table alone. */
+async function alone(rows: readonly TableRow[]): Promise<TableRow[]> {
+  const history = { person: 'person', order: 'at' };
+  const { output } = await runStream([bytesOf(rows)], {
+    format: 'arrow',
+    keep: ['id', 'person'],
+    history,
+    scorer,
+  });
+  return rowsOfTable(output, 'arrow');
 }
+
+const scorer = await modelScorer();
+t.teardown(() => scorer.close());
 
 t.test('--tables: one process answers table after table, each with no past but its own', async (t) => {
   const tables = [nights(), nights(), nights(3), [{ ...nights()[0], age: 131 }, nights()[2] ?? {}]];
@@ -62,7 +71,7 @@ t.test('--tables: one process answers table after table, each with no past but i
     child.stdin.write(end);
     // Its input is still open: the answer waits for nothing after the table.
     const scored = await next();
-    t.strictSame(scored, await alone(t, rows));
+    t.strictSame(scored, await alone(rows));
     t.equal(scored.length, rows.length);
   }
   child.stdin.end();
@@ -91,8 +100,8 @@ t.test(
 t.test('--tables: what does not go with it is refused', async (t) => {
   const misuse: readonly (readonly [args: readonly string[], said: RegExp])[] = [
     [['--tables'], /--tables needs --format arrow/],
-    [['--tables', '--format', 'arrow', '--to', 'csv'], /--tables needs --format arrow/],
-    [['--tables', '--format', 'arrow', 'nights.arrow'], /--tables .* is for standard input/],
+    [['--tables', '--format', 'arrow', '--to', 'csv'], /an Arrow stream is answered by one, or --to ndjson/],
+    [['--tables', '--format', 'arrow', 'nights.parquet'], /--tables .* is for standard input/],
     [['--tables', '--format', 'arrow', ...HISTORY, '--state', 's'], /the past of a table ends with it/],
   ];
   for (const [args, said] of misuse) {

@@ -1,45 +1,30 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import t, { type Test } from 'tap';
+import { tableToIPC } from 'apache-arrow';
+import t from 'tap';
 import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import type { Measurement, Session } from '#acuity/contract/request.js';
 import type { PredictionResponse } from '#acuity/contract/response.js';
 import { dateOf } from '#acuity/history/night.js';
-import { MODEL, changeManifest, copyModel } from '../fixtures/model.js';
-import { REPOSITORY, cleanEnvironment } from '../fixtures/repository.js';
-import { ended } from '../fixtures/scripts.js';
-import { startServer } from '../fixtures/server.js';
-import { rowsOfTable, tableOf, writeArrow, writeParquetFile, type TableRow } from '../fixtures/tables.js';
+import { folder, modelScorer, runLake, runStream, scoreOne, type Asked } from '#fixtures/lake.js';
+import { changeManifest, copyModel } from '#fixtures/model.js';
+import { REPOSITORY } from '#fixtures/repository.js';
+import { startServer } from '#fixtures/server.js';
+import { rowsOfTable, tableOf, writeParquetFile, type TableRow } from '#fixtures/tables.js';
 
 /** `acuity score` of nights with measurements, against the service. */
 
 const FIRST_DAY = 20_000;
 const FIELDS = [...SCORE_FIELDS, ...LABEL_FIELDS];
 const server = await startServer(t, { env: { ACUITY_LOG_LEVEL: 'fatal' } });
-
-function folder(t: Test): string {
-  const path = mkdtempSync(join(tmpdir(), 'acuity-measured-'));
-  t.teardown(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
-
-interface Run {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function acuity(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Run> {
-  const whole = cleanEnvironment({ ACUITY_WORKERS: '1', ACUITY_MODEL: MODEL, ...env });
-  const command = [join(REPOSITORY, 'dist/main.js'), 'score', ...args];
-  return ended(process.execPath, command, { cwd: REPOSITORY, env: whole });
-}
+const scorer = await modelScorer();
+t.teardown(() => scorer.close());
 
 const PUBLISHED = JSON.parse(readFileSync(join(REPOSITORY, 'packages/norms/published.json'), 'utf8')) as {
   pss10: object;
 };
-const BY_PERSON = ['--person', 'person', '--order', 'night'];
+const HISTORY = { person: 'person', order: 'night' };
+const BY_PERSON: Asked = { scorer, history: HISTORY };
 
 /** A row of a table: numbers that every format has as they are. */
 function rowOf(person: number, day: number): TableRow & { readonly person: string; readonly night: string } {
@@ -120,15 +105,6 @@ function csvOf(rows: readonly TableRow[]): string {
     .join('');
 }
 
-function rowsOfCsv(text: string): Record<string, string>[] {
-  const [header = '', ...lines] = text.trimEnd().split('\n');
-  const names = header.split(',');
-  return lines.map((line) => {
-    const cells = line.split(',');
-    return Object.fromEntries(names.map((name, index) => [name, cells[index] ?? '']));
-  });
-}
-
 t.test(
   'columns of every format, and rows of NDJSON: the scores are the service’s, with and without',
   async (t) => {
@@ -144,54 +120,28 @@ t.test(
     writeFileSync(join(dir, 'lines.ndjson'), lines.map((line) => `${line}\n`).join(''));
     writeFileSync(join(dir, 'cells.csv'), csvOf(ROWS));
     await writeParquetFile(join(dir, 'pages.parquet'), tableOf(ROWS, 'float'));
-    writeArrow(join(dir, 'batches.arrow'), tableOf(ROWS, 'double'), 'file');
-    for (const name of ['lines.ndjson', 'cells.csv', 'pages.parquet', 'batches.arrow']) {
-      const { code, stderr } = await acuity([join(dir, name), ...BY_PERSON]);
-      t.equal(code, 0, stderr);
-      const [stem = '', format = ''] = name.split('.');
-      const bytes = readFileSync(join(dir, `${stem}.scores.${format}`));
-      const rows =
-        format === 'csv'
-          ? rowsOfCsv(bytes.toString())
-          : format === 'ndjson'
-            ? []
-            : await rowsOfTable(bytes, format as 'arrow');
-      if (format === 'ndjson') {
-        const scored = bytes
-          .toString()
-          .trimEnd()
-          .split('\n')
-          .map((line) => JSON.parse(line) as PredictionResponse);
-        t.strictSame(
-          scored.map((line) => line.unmeasured),
-          EXPECTED.map(({ unmeasured }) => unmeasured),
-        );
-        t.strictSame(
-          scored.map((line) => FIELDS.map((field) => line[field])),
-          EXPECTED.map((line) => FIELDS.map((field) => line[field])),
-        );
-      } else {
-        t.strictSame(rows.map(told), TOLD, name);
-        t.match(stderr, 'measured attention, stress, valence');
-      }
+    for (const name of ['cells.csv', 'pages.parquet']) {
+      const { files, told: said } = await runLake([join(dir, name)], BY_PERSON);
+      t.strictSame(files[0]?.rows.map(told), TOLD, name);
+      t.match(said[0], 'measured attention, stress, valence');
     }
+    const stream = [tableToIPC(tableOf(ROWS, 'double'), 'stream')];
+    const { output } = await runStream(stream, { ...BY_PERSON, format: 'arrow' });
+    t.strictSame((await rowsOfTable(output, 'arrow')).map(told), TOLD);
+    const { rows } = await scoreOne(join(dir, 'lines.ndjson'), BY_PERSON);
+    const plain = (answers: readonly object[]): unknown =>
+      (answers as TableRow[]).map((line) => ['unmeasured', ...FIELDS].map((field) => line[field]));
+    t.strictSame(plain(rows), plain(EXPECTED));
   },
 );
 
 t.test('explained rows say what measurements moved', async (t) => {
   const dir = folder(t);
   writeFileSync(join(dir, 'cells.csv'), csvOf(ROWS));
-  const { code, stderr } = await acuity([
-    join(dir, 'cells.csv'),
-    ...BY_PERSON,
-    '--explain',
-    '--to',
-    'ndjson',
-  ]);
-  t.equal(code, 0, stderr);
-  const lines = readFileSync(join(dir, 'cells.scores.ndjson'), 'utf8').trimEnd().split('\n');
-  for (const [index, line] of lines.entries()) {
-    const { attention, unmeasured, explanation } = JSON.parse(line) as PredictionResponse;
+  const { rows } = await scoreOne(join(dir, 'cells.csv'), { ...BY_PERSON, explain: true, to: 'ndjson' });
+  t.equal(rows.length, ROWS.length);
+  for (const [index, line] of rows.entries()) {
+    const { attention, unmeasured, explanation } = line as unknown as PredictionResponse;
     const measured = explanation?.scores.attention.measured;
     t.equal(measured === undefined, unmeasured === undefined, `row ${index}`);
     if (unmeasured && measured !== undefined)
@@ -208,18 +158,14 @@ t.test('with a state the columns stay; without measurements there are none', asy
   const bare = after.map((row) => ({ ...row, measured_attention_reliability: undefined }));
   writeFileSync(join(dir, '1.csv'), csvOf(before));
   writeFileSync(join(dir, '2.csv'), csvOf(bare));
-  for (const name of ['1.csv', '2.csv']) {
-    const { code, stderr } = await acuity([join(dir, name), ...BY_PERSON, '--state', join(dir, 'state')]);
-    t.equal(code, 0, stderr);
-  }
-  const scored = ['1', '2'].flatMap((name) =>
-    rowsOfCsv(readFileSync(join(dir, `${name}.scores.csv`), 'utf8')),
-  );
+  const state = join(dir, 'state');
+  const scored: TableRow[] = [];
+  for (const name of ['1.csv', '2.csv'])
+    scored.push(...(await scoreOne(join(dir, name), { ...BY_PERSON, state })).rows);
   t.strictSame(scored.map(told), TOLD);
   const plain = ROWS.map((row) => ({ person: row.person, night: row.night, age: 30 }));
   writeFileSync(join(dir, 'plain.csv'), csvOf(plain));
-  t.equal((await acuity([join(dir, 'plain.csv'), ...BY_PERSON])).code, 0);
-  t.notMatch(readFileSync(join(dir, 'plain.scores.csv'), 'utf8'), 'unmeasured');
+  t.notMatch((await scoreOne(join(dir, 'plain.csv'), BY_PERSON)).scores.toString(), 'unmeasured');
 });
 
 t.test('a wrong cell is a bad row, told by its column; a measurement too late is counted', async (t) => {
@@ -233,12 +179,10 @@ t.test('a wrong cell is a bad row, told by its column; a measurement too late is
   ];
   const rows = cells.map((more, row) => ({ person: 'a', night: dateOf(FIRST_DAY + row), age: 30, ...more }));
   writeFileSync(join(dir, 'cells.csv'), csvOf(rows));
-  const { code, stderr } = await acuity([join(dir, 'cells.csv'), ...BY_PERSON]);
-  t.equal(code, 65);
-  t.match(stderr, /row 1.*measured_memory/);
-  const bad = readFileSync(join(dir, 'cells.bad.ndjson'), 'utf8').trimEnd().split('\n');
-  const found = bad.map((line) => {
-    const { row, detail } = JSON.parse(line) as { row: number; detail: { loc: string[]; type: string }[] };
+  const { files, told: said } = await runLake([join(dir, 'cells.csv')], BY_PERSON);
+  t.match(said[1], /row 1.*measured_memory/);
+  const found = files[0]?.bad.map((line) => {
+    const { row, detail } = line as unknown as { row: number; detail: { loc: string[]; type: string }[] };
     return [row, ...detail.map(({ loc, type }) => `${loc.join('.')} ${type}`)];
   });
   t.strictSame(found, [
@@ -283,46 +227,44 @@ t.test('a wrong cell is a bad row, told by its column; a measurement too late is
   const ageless = { ...tested, person: 'c', current_session: {} };
   const text = [...lines, tested, ageless].map((line) => `${JSON.stringify(line)}\n`).join('');
   writeFileSync(join(dir, 'lines.ndjson'), text);
-  const late = await acuity([join(dir, 'lines.ndjson'), ...BY_PERSON], {
-    ACUITY_NORMS: join(dir, 'norms.json'),
-  });
-  t.match(late.stderr, '2 measurements came too late to count');
-  const scored = readFileSync(join(dir, 'lines.scores.ndjson'), 'utf8').trimEnd().split('\n');
-  t.match(JSON.parse(scored[1] ?? '{}'), {
-    measurements_ignored: [{ score: 'stress' }, { score: 'stress' }],
-  });
-  t.match(JSON.parse(scored[2] ?? '{}'), {
-    measured: [
-      { test: 'pss10', score: 'stress', value: 47.5, on: dateOf(FIRST_DAY) },
-      { test: 'own-scale', score: 'memory', value: 47.5, on: dateOf(FIRST_DAY - 3) },
-    ],
-  });
-  const wrong = readFileSync(join(dir, 'lines.bad.ndjson'), 'utf8');
-  t.match(wrong, '"loc":["body","measurements",0,"on"]');
-  t.match(wrong, '"loc":["body","measurements",0,"value"]');
-  t.match(wrong, '"loc":["body","current_session","age"]');
+  const config = { norms: join(dir, 'norms.json') };
+  const late = await runLake([join(dir, 'lines.ndjson')], { ...BY_PERSON, config });
+  t.equal(late.tally.ignored, 2);
+  t.match(late.files[0]?.rows.slice(1), [
+    { measurements_ignored: [{ score: 'stress' }, { score: 'stress' }] },
+    {
+      measured: [
+        { test: 'pss10', score: 'stress', value: 47.5, on: dateOf(FIRST_DAY) },
+        { test: 'own-scale', score: 'memory', value: 47.5, on: dateOf(FIRST_DAY - 3) },
+      ],
+    },
+  ]);
+  t.match(late.files[0]?.bad, [
+    { detail: [{ loc: ['body', 'measurements', 0, 'on'] }] },
+    { detail: [{ loc: ['body', 'measurements', 0, 'value'] }] },
+    { detail: [{ loc: ['body', 'current_session', 'age'] }] },
+  ]);
 });
 
 t.test('measurements that would be ignored end the run before any score, or are told', async (t) => {
   const dir = folder(t);
   const path = join(dir, 'cells.csv');
   writeFileSync(path, csvOf(ROWS));
-  const alone = await acuity([path]);
-  t.equal(alone.code, 64);
-  t.match(alone.stderr, 'measured_attention: measurements are kept in the history of a person');
+  const alone = await runLake([path], { scorer });
+  t.match(alone.error, {
+    name: 'NamesError',
+    message: /measured_attention: measurements are kept in the history of a person/,
+  });
   writeFileSync(path, csvOf(ROWS).replace('measured_valence', 'Measured_Valence'));
-  const any = await acuity([path, ...BY_PERSON]);
-  t.equal(any.code, 0, any.stderr);
-  t.strictSame(rowsOfCsv(readFileSync(join(dir, 'cells.scores.csv'), 'utf8')).map(told), TOLD);
-  for (const [name, meant] of [
+  t.strictSame((await scoreOne(path, BY_PERSON)).rows.map(told), TOLD);
+  for (const [name = '', meant] of [
     ['measured_valense', 'did you mean measured_valence?'],
     ['measured_C_SCORE', 'such columns are measured_attention'],
   ]) {
     const slip = join(dir, `${name}.csv`);
-    writeFileSync(slip, csvOf(ROWS).replace('measured_valence', name ?? ''));
-    const { code, stderr } = await acuity([slip, ...BY_PERSON]);
-    t.equal(code, 0, stderr);
-    t.match(stderr, `the column ${name} is not known, and ignored: ${meant}`);
+    writeFileSync(slip, csvOf(ROWS).replace('measured_valence', name));
+    const { told: said } = await runLake([slip], BY_PERSON);
+    t.match(said[1], `the column ${name} is not known, and ignored: ${meant}`);
   }
 });
 
@@ -330,16 +272,15 @@ t.test('a model that takes none refuses rows with measurements, and a state that
   const dir = folder(t);
   const model = copyModel(join(dir, 'model'));
   changeManifest(model, (manifest) => ({ ...manifest, measured: undefined }));
+  const without = await modelScorer(model);
+  t.teardown(() => without.close());
   const [first, second] = [join(dir, '1.csv'), join(dir, '2.csv')];
   writeFileSync(first, csvOf(ROWS));
   writeFileSync(second, csvOf(ROWS.map(({ person, night }) => ({ person, night, age: 30 }))));
-  const refused = await acuity([first, ...BY_PERSON, '--out-dir', join(dir, 'refused')], {
-    ACUITY_MODEL: model,
-  });
-  t.equal(refused.code, 65);
-  t.match(readFileSync(join(dir, 'refused/1.bad.ndjson'), 'utf8'), 'takes no measurements');
-  t.equal((await acuity([first, ...BY_PERSON, '--state', join(dir, 'state')])).code, 0);
-  const state = await acuity([second, ...BY_PERSON, '--state', join(dir, 'state')], { ACUITY_MODEL: model });
-  t.not(state.code, 0);
-  t.match(state.stderr, 'the state has measurements');
+  const refused = await scoreOne(first, { history: HISTORY, scorer: without, outDir: join(dir, 'refused') });
+  t.match(refused.bad[0], { detail: /takes no measurements/ });
+  const state = join(dir, 'state');
+  await scoreOne(first, { ...BY_PERSON, state });
+  const { error } = await runLake([second], { history: HISTORY, scorer: without, state });
+  t.match(error, { message: /the state has measurements/ });
 });

@@ -45,7 +45,7 @@ async function score(
   }
   const tally = newTally();
   const limits = DEFAULT_SERIES_LIMITS;
-  const { pages } = await openLines(input(), tally, { limits, bodyMaxBytes: 10_000 });
+  const { pages } = await openLines(input(), { limits, bodyMaxBytes: 10_000 });
   const history = { person: 'person', order: 'at' };
   const asked = pages({ keep: ['person', 'at'], history });
   const personOrder = new PersonOrder(histories, scorer, late);

@@ -6,7 +6,6 @@ import {
   createWriteStream,
   existsSync,
   lstatSync,
-  mkdtempSync,
   openSync,
   readFileSync,
   readdirSync,
@@ -15,17 +14,16 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { HistoryDesk } from '#acuity/history/historyDesk.js';
 import { AcuityClient } from '#acuity/client/client.js';
 import { History, memoryStorage } from '#acuity/client/history.js';
 import type { Session } from '#acuity/client/contract.js';
 import { requestsOf } from '#acuity/load/payloads.js';
-import { MODEL } from '../fixtures/model.js';
-import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
-import { startServer } from '../fixtures/server.js';
+import { acuity, folder, modelScorer, runLake, runStream, scoreOne, type Asked } from '#fixtures/lake.js';
+import { MODEL } from '#fixtures/model.js';
+import { cleanEnvironment, REPOSITORY } from '#fixtures/repository.js';
+import { startServer } from '#fixtures/server.js';
 
 const REQUEST = JSON.stringify(
   JSON.parse(readFileSync(join(REPOSITORY, 'docs/examples/request.json'), 'utf8')),
@@ -51,17 +49,6 @@ function startScore(
   return child;
 }
 
-async function score(t: Test, input: string, env?: Environment, args?: readonly string[]) {
-  const child = startScore(t, env, args);
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  child.stdin.end(input);
-  const [code] = (await once(child, 'close')) as [number | null];
-  return { code, stderr, lines: stdout.split('\n').slice(0, -1) };
-}
-
 /** Without what a line of the output has beyond an answer, and without the time. */
 function answerOf(line: string): object {
   const answer = JSON.parse(line) as Record<string, unknown>;
@@ -69,12 +56,6 @@ function answerOf(line: string): object {
   delete answer['model_version'];
   delete answer['row'];
   return { ...answer, inference_time_ms: 0 };
-}
-
-function folder(t: Test): string {
-  const path = mkdtempSync(join(tmpdir(), 'acuity-score-'));
-  t.teardown(() => rmSync(path, { recursive: true, force: true }));
-  return path;
 }
 
 /** What is being written in `path`, of files that begin so. */
@@ -125,8 +106,11 @@ t.test(
       });
       answers.push(answerOf(await answer.text()));
     }
-    const { code, lines, stderr } = await score(t, `${REQUEST}\nnonsense\n${other}\n${REQUEST}`);
-    t.equal(code, 65, stderr);
+    const scorer = await modelScorer();
+    t.teardown(() => scorer.close());
+    const text = `${REQUEST}\nnonsense\n${other}\n${REQUEST}`;
+    const { output, told, tally } = await runStream([Buffer.from(text)], { scorer });
+    const lines = output.toString().split('\n').slice(0, -1);
     t.strictSame(
       [0, 2, 3].map((line) => answerOf(lines[line] ?? '')),
       [answers[0], answers[1], answers[0]],
@@ -135,17 +119,18 @@ t.test(
       row: 2,
       error: { line: 2, status: 400, detail: 'Malformed JSON at byte 1' },
     });
-    const [found, bad, summary] = stderr.split('\n');
-    t.match(found, /^acuity score: standard input: all 16 fields of a session found$/);
-    t.equal(bad, 'acuity score: standard input: row 2 has no scores (400): Malformed JSON at byte 1');
-    t.match(summary, /^acuity score: 4 lines in [\d.]+ s \([\d,]+\/s\), 1 bad, the first is row 2$/);
+    t.strictSame(told, [
+      'standard input: all 16 fields of a session found',
+      'standard input: row 2 has no scores (400): Malformed JSON at byte 1',
+    ]);
+    t.match(tally, { lines: 4, badLines: 1, firstBadLine: 2 });
 
     const dir = folder(t);
     const rows = nights();
     const half = 4 * PEOPLE + 2;
     writeFileSync(join(dir, 'nights-1.ndjson'), textOf(rows.slice(0, half)));
     writeFileSync(join(dir, 'nights-2.ndjson'), textOf(rows.slice(half)));
-    const args = [join(dir, 'nights-*.ndjson'), '--keep', 'person,at', '--person', 'person', '--order', 'at'];
+    const asked: Asked = { keep: ['person', 'at'], history: { person: 'person', order: 'at' } };
     const client = new AcuityClient({ url: `http://127.0.0.1:${server.port}`, apiKey: server.key });
     const history = new History(client, memoryStorage());
     const expected: unknown[] = [];
@@ -154,41 +139,42 @@ t.test(
       if (prediction !== undefined) expected.push({ person, at, ...prediction.scores });
     }
     t.equal(expected.length, rows.length - 1);
+    const two = await modelScorer(MODEL, 2);
+    t.teardown(() => two.close());
     const outputs: string[][] = [];
-    for (const workers of ['1', '2']) {
-      const out = join(dir, workers);
-      const more = ['--out-dir', out, '--state', join(dir, `state-${workers}`)];
-      const run = await score(t, '', { ACUITY_WORKERS: workers }, [...args, ...more]);
-      t.equal(run.code, 65, run.stderr);
-      t.strictSame(readdirSync(out), [
+    for (const [workers, own] of [scorer, two].entries()) {
+      const [outDir, state] = [join(dir, String(workers)), join(dir, `state-${workers}`)];
+      const { files } = await runLake([join(dir, 'nights-*.ndjson')], {
+        ...asked,
+        scorer: own,
+        outDir,
+        state,
+      });
+      t.strictSame(readdirSync(outDir), [
         'nights-1.bad.ndjson',
         'nights-1.scores.ndjson',
         'nights-2.scores.ndjson',
       ]);
-      const text = ['nights-1', 'nights-2'].map((name) =>
-        readFileSync(join(out, `${name}.scores.ndjson`), 'utf8'),
+      outputs.push([...files.map(({ scores }) => scores.toString()), readFileSync(state, 'utf8')]);
+      const plain = files.flatMap(({ rows: scored }) =>
+        scored.map((row) =>
+          Object.fromEntries(
+            Object.entries(row).filter(([name]) => !/^(row|model|model_version)$/.test(name)),
+          ),
+        ),
       );
-      outputs.push([...text, readFileSync(join(dir, `state-${workers}`), 'utf8')]);
+      t.strictSame(plain, expected, 'to the last digit');
+      t.match(files[0]?.bad, [
+        {
+          person: 'p1',
+          file: 'nights-1.ndjson',
+          row: PEOPLE + 2,
+          status: 422,
+          detail: [{ loc: ['body', 'current_session', 'age'] }],
+        },
+      ]);
     }
-    t.strictSame(
-      outputs[0]?.slice(0, 2),
-      outputs[1]?.slice(0, 2),
-      'the same bytes with any number of workers',
-    );
-    t.equal(outputs[0]?.[2], outputs[1]?.[2], 'and the same state');
-    const scored = `${outputs[0]?.[0]}${outputs[0]?.[1]}`.split('\n').slice(0, -1);
-    const plain = scored.map((line) => {
-      const { model: _, model_version: __, row: ___, ...rest } = JSON.parse(line) as Record<string, unknown>;
-      return rest;
-    });
-    t.strictSame(plain, expected, 'to the last digit');
-    t.match(JSON.parse(readFileSync(join(dir, '1/nights-1.bad.ndjson'), 'utf8')), {
-      person: 'p1',
-      file: 'nights-1.ndjson',
-      row: PEOPLE + 2,
-      status: 422,
-      detail: [{ loc: ['body', 'current_session', 'age'] }],
-    });
+    t.strictSame(outputs[0], outputs[1], 'the same bytes and the same state with any number of workers');
   },
 );
 
@@ -245,7 +231,7 @@ t.test(
     const { mtimeMs, ino } = statSync(finished);
     rmSync(b);
     writeFileSync(b, second);
-    const again = await score(t, '', {}, args);
+    const again = await acuity(['score', ...args]);
     t.equal(again.code, 0, again.stderr);
     t.strictSame(partials(out, ''), [], 'nothing of the killed run is left');
     t.notOk(readdirSync(dir).includes('state.lock'));
@@ -254,49 +240,38 @@ t.test(
     const names = ['a', 'b', 'c'].map((name) => readFileSync(join(out, `${name}.scores.ndjson`), 'utf8'));
     const whole = join(dir, 'whole.ndjson');
     writeFileSync(whole, first + second + last);
-    const atOnce = await score(t, '', {}, [whole, '--person', 'person', '--order', 'at']);
-    t.equal(atOnce.code, 65);
+    const scorer = await modelScorer();
+    t.teardown(() => scorer.close());
+    const atOnce = await scoreOne(whole, { history: { person: 'person', order: 'at' }, scorer });
     // Rows are counted in each file.
     const withoutRows = (text: string): string => text.replaceAll(/"row":\d+,/g, '');
-    const wholeText = readFileSync(join(dir, 'whole.scores.ndjson'), 'utf8');
-    t.equal(withoutRows(names.join('')), withoutRows(wholeText), 'as from one run');
-    const third2 = await score(t, '', {}, args);
-    t.match(third2, { code: 0, stderr: /3 of 3 files are finished already/ });
+    t.equal(withoutRows(names.join('')), withoutRows(atOnce.scores.toString()), 'as from one run');
   },
 );
 
 t.test('of two runs with one state the second refuses, under any name of the file', async (t) => {
   const dir = folder(t);
   const state = join(dir, 'state');
-  const night = (day: number): string =>
-    `${JSON.stringify({ person: 'p', at: `2025-01-0${day}T07:00:00Z`, current_session: { age: 30 } })}\n`;
-  const args = ['--person', 'person', '--order', 'at', '--state'];
-  t.equal((await score(t, night(1), {}, [...args, state])).code, 0);
+  const history = { person: 'person', order: 'at' };
+  const night = (day: number): Buffer =>
+    Buffer.from(`{"person":"p","at":"2025-01-0${day}T07:00:00Z","current_session":{"age":30}}\n`);
+  const run = (input: Iterable<Buffer> | AsyncIterable<Buffer>, name: string) =>
+    runStream(input, { history, state: join(dir, name) });
+  t.equal((await run([night(1)], 'state')).error, undefined);
   symlinkSync(state, join(dir, 'link'));
-  const first = startScore(t, {}, [...args, state]);
-  const ended = once(first, 'close');
-  const endsMs = Date.now() + 60_000;
-  while (!readdirSync(dir).includes('state.lock')) {
-    if (Date.now() > endsMs) throw new Error('the first run never took the state');
-    await new Promise((resolve) => setTimeout(resolve, 20));
+  async function* while_(): AsyncGenerator<Buffer> {
+    for (const name of ['state', 'link']) {
+      const { error, output } = await run([night(2)], name);
+      t.match(error, {
+        message: /state\.lock is held by process \d+ on .*wait until it ends, or delete the lock/s,
+      });
+      t.equal(output.length, 0);
+    }
+    yield night(2);
   }
-  for (const name of ['state', 'link']) {
-    const second = await score(t, night(2), {}, [...args, join(dir, name)]);
-    t.match(second, { code: 1, lines: [] });
-    const held = `${join(dir, 'state.lock')} is held by process ${first.pid} on `;
-    t.match(second.stderr, held);
-    t.match(second.stderr, /wait until it ends, or delete the lock/);
-  }
-  first.stdin.end(night(2));
-  t.strictSame(await ended, [0, null]);
-  const third = await score(t, night(3), {}, [...args, join(dir, 'link')]);
-  t.equal(third.code, 0, third.stderr);
+  t.equal((await run(while_(), 'state')).error, undefined);
+  t.equal((await run([night(3)], 'link')).error, undefined);
   t.strictSame(readdirSync(dir), ['link', 'state']);
-  const [, person = '[]'] = readFileSync(state, 'utf8').split('\n');
-  const [, history = ''] = JSON.parse(person) as string[];
-  const desk = new HistoryDesk();
-  t.ok(desk.read(history));
-  t.equal(desk.history.count, 3, 'three nights');
 });
 
 t.test('files of health data are new ones, their owner’s alone', async (t) => {
@@ -306,9 +281,9 @@ t.test('files of health data are new ones, their owner’s alone', async (t) => 
   writeFileSync(join(dir, 'a.ndjson'), `${REQUEST.replace('{', '{"custom_id":1,"at":null,')}\nnonsense\n`);
   const names = ['a.scores.ndjson', 'a.bad.ndjson'];
   for (const name of [...names, 'state']) symlinkSync(elsewhere, join(dir, `${name}.partial`));
-  const person = ['--person', 'custom_id', '--order', 'at', '--state', join(dir, 'state')];
-  const { code, stderr } = await score(t, '', {}, [join(dir, 'a.ndjson'), ...person]);
-  t.equal(code, 65, stderr);
+  const history = { person: 'custom_id', order: 'at' };
+  const { bad } = await scoreOne(join(dir, 'a.ndjson'), { history, state: join(dir, 'state') });
+  t.equal(bad.length, 2);
   t.equal(readFileSync(elsewhere, 'utf8'), 'of somebody else');
   for (const name of ['a.bad.ndjson', 'a.scores.ndjson', 'state']) {
     t.notOk(lstatSync(join(dir, name)).isSymbolicLink(), name);
@@ -323,23 +298,17 @@ t.test('what can’t be done is said before anything is done', async (t) => {
     [['--person', 'p'], /--person and --order need each other/],
     [['--state', 's'], /--state needs/],
     [['--out-dir', 'o'], /--out-dir needs files/],
+    [['--to', 'arrow'], /--to arrow needs --format arrow/],
     [[join(dir, 'a.txt')], /the name does not say the format/],
     [[join(dir, '*.ndjson')], /no file matches/],
   ];
-  const runs = await Promise.all(
-    cases.map(async ([args, message]) => ({ message, ...(await score(t, '', {}, args)) })),
-  );
-  for (const { code, stderr, message } of runs) {
+  const runs = cases.map(async ([args, message]) => ({ message, ...(await acuity(['score', ...args])) }));
+  for (const { code, stderr, message } of await Promise.all(runs)) {
     t.ok(code === 64 || code === 1, String(code));
     t.match(stderr, message);
   }
-});
-
-t.test('a model that may not serve may not score', async (t) => {
-  const { code, stderr, lines } = await score(t, REQUEST, { ACUITY_MODEL: join(REPOSITORY, 'docs') });
-  t.equal(code, 1);
-  t.match(stderr, /manifest\.json cannot be read/);
-  t.strictSame(lines, []);
+  const { code, stderr, stdout } = await acuity(['score'], { ACUITY_MODEL: join(REPOSITORY, 'docs') });
+  t.match({ code, stderr, stdout }, { code: 1, stderr: /manifest\.json cannot be read/, stdout: '' });
 });
 
 t.test('a reader that stops reading stops the work, and is no hang', async (t) => {

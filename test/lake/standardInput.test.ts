@@ -6,7 +6,7 @@ import t, { type Test } from 'tap';
 import { folder } from '#fixtures/lake.js';
 import { MODEL } from '#fixtures/model.js';
 import { REPOSITORY, cleanEnvironment } from '#fixtures/repository.js';
-import { rowsOfTable, tableOf, writeArrow, writeParquetFile, type TableRow } from '#fixtures/tables.js';
+import { tableOf, writeArrow, writeParquetFile, type TableRow } from '#fixtures/tables.js';
 
 const ROWS: TableRow[] = Array.from({ length: 200 }, (_, row) => ({
   id: `n${row}`,
@@ -45,7 +45,6 @@ t.test('each format comes through a pipe or as the file itself, or is refused wi
   const dir = folder(t);
   const path = (name: string): string => join(dir, name);
   await writeParquetFile(path('a.parquet'), tableOf(ROWS, 'float'));
-  writeArrow(path('a.arrow'), tableOf(ROWS, 'float'), 'file');
   writeArrow(path('a.arrows'), tableOf(ROWS, 'float'), 'stream');
   const csv = ROWS.map(({ id, HR_night, sleepTimeSeconds }) => [
     id,
@@ -59,9 +58,6 @@ t.test('each format comes through a pipe or as the file itself, or is refused wi
   const cases = [
     ['a.parquet', 'file', undefined],
     ['a.parquet', 'pipe', /Parquet is read from its end.*name the file/],
-    ['a.arrow', 'file', undefined],
-    ['a.arrow', 'pipe', /read from its end: name the file/],
-    ['a.arrows', 'file', undefined],
     ['a.arrows', 'pipe', undefined],
     ['a.csv', 'file', undefined],
     ['a.csv', 'pipe', undefined],
@@ -79,10 +75,6 @@ t.test('each format comes through a pipe or as the file itself, or is refused wi
     t.equal(expected.split('\n').length, ROWS.length + 1);
     t.equal(withoutTime(stdout), expected, `${name} by ${how}`);
   }
-  const { stdout } = await score(t, path('a.parquet'), 'file', ['--format', 'parquet']);
-  const rows = await rowsOfTable(stdout, 'parquet');
-  t.equal(rows.length, ROWS.length);
-  t.match(rows[199], { id: 'n199', memory: Number, error: null });
 });
 
 t.test('what the engine sets aside is its owner’s, gone at the end, and after a crash', async (t) => {

@@ -35,7 +35,7 @@ function night(
   score: number,
   given: readonly GivenMeasurement[] = [],
 ): number[] {
-  const person = histories.indexOf(name);
+  const person = histories.of(name);
   const { request, next } = histories.ready(person, {
     night: day,
     record: record(30),
@@ -46,7 +46,8 @@ function night(
     (_, at) => request.targets[at * TARGET_LENGTH] ?? NaN,
   );
   const scores = Float32Array.of(score, score, score, score, score, 0.9, 0.1);
-  histories.add(person, day, next, { scores, offset: 0 }, HAND_MODEL.thresholds);
+  person.latest = Math.max(person.latest, day);
+  histories.add(person, next, { scores, offset: 0, model: HAND_MODEL });
   return past;
 }
 

@@ -7,12 +7,52 @@ import {
 } from '#rules/fields.js';
 import { nearestName } from '#rules/nearest.js';
 import { LETTERS_PER_EDIT, meantField, nameInAnyCase } from '#rules/slips.js';
-import { fieldOf } from './columnNames.js';
 import { NamesError } from './errors.js';
-import { measuredColumns, measuredSlip } from './measuredColumns.js';
-import type { Partition } from './partitions.js';
-import { UNMEASURED_NAMES } from './unmeasured.js';
-import { USUAL_KEPT, type HistoryColumns, type RowColumns, type WantedColumns } from './rowColumns.js';
+import { measuredColumns, measuredSlip, type MeasuredColumn } from './measuredColumns.js';
+
+/** The columns or fields with a row's person and time. */
+export interface HistoryColumns {
+  readonly person: string;
+  readonly order: string;
+}
+
+/** What is requested of a row beside its session. */
+export interface WantedColumns {
+  /** Copied to the output; undefined: those of `USUAL_KEPT` that the input has. */
+  readonly keep?: readonly string[] | undefined;
+  /** Set if history is used. */
+  readonly history?: HistoryColumns | undefined;
+  /** Written to no output, so they need not differ from its columns. */
+  readonly isRead?: boolean;
+}
+
+/** What is needed of an input's rows beside the session. */
+export interface RowColumns {
+  /** Copied to the output, including a row's person and time unless the path has them. */
+  readonly keep: readonly string[];
+  readonly history?: HistoryColumns | undefined;
+  /** Set if history is used; rows of NDJSON have measurements like requests. */
+  readonly measured?: readonly MeasuredColumn[] | undefined;
+}
+
+/** The names needed beside the session, kept ones first. */
+export function namesBeside({ keep, history, measured = [] }: RowsBeside): string[] {
+  const ofHistory = history === undefined ? [] : [history.person, history.order];
+  const ofMeasured = measured.flatMap(({ name, reliability }) => [name, reliability ?? name]);
+  return [...new Set([...keep, ...ofHistory, ...ofMeasured])];
+}
+
+type RowsBeside = Pick<RowColumns, 'keep' | 'history' | 'measured'>;
+
+export const USUAL_KEPT = ['id', 'custom_id'] as const;
+
+/** Prefix of the seven columns without measurements, if rows may have any. */
+export const UNMEASURED_PREFIX = 'unmeasured_';
+
+/** The contract's name for a column, in any case: Hive and unquoted SQL write lower case; undefined for others. */
+export function fieldOf(column: string): string | undefined {
+  return nameInAnyCase(column, 'session');
+}
 
 /** The names in an input, read from its beginning. */
 export interface InputNames {
@@ -22,6 +62,8 @@ export interface InputNames {
   readonly kinds: Readonly<Record<ObjectKind, readonly string[]>>;
   /** The names that can be copied to the output. */
   readonly beside: readonly string[];
+  /** Of these, the columns that the folders of the file say, and whether the rows have them too. */
+  readonly ofPath?: ReadonlyMap<string, boolean>;
   /** Why a column can't be used as requested; undefined if it can. */
   readonly unfit?: (name: string, as: keyof HistoryColumns) => string | undefined;
   /** @throws NamesError if a column's type can't be what its name says */
@@ -46,7 +88,7 @@ const OWN_NAMES: ReadonlySet<string> = new Set([
   'inference_time_ms',
   'model',
   'model_version',
-  ...UNMEASURED_NAMES,
+  ...[...SCORE_FIELDS, ...LABEL_FIELDS].map((name) => UNMEASURED_PREFIX + name),
   'explanation',
   'error',
   'file',
@@ -58,28 +100,22 @@ const KINDS = ['request', 'session', 'target', 'measurement'] as const;
 
 /**
  * Decides by name what each column of an input is used for. `mayVary`: both it and its output are NDJSON, where rows
- * may have different fields. `own` is undefined if no row has names; `ofPath` are columns from the path.
+ * may have different fields. `names` is undefined if no row has any.
  * @throws NamesError
  */
 export function readNames(
-  own: InputNames | undefined,
-  wanted: WantedColumns,
+  names: InputNames | undefined,
+  { keep, history, isRead }: WantedColumns,
   mayVary: boolean,
-  ofPath: readonly Partition[] = [],
 ): NamesReport {
-  const { keep, history } = wanted;
-  const partitions = ofPath.filter(({ name }) => own?.beside.includes(name) !== true);
-  const usual = USUAL_KEPT.filter((name) => mayVary || own?.beside.includes(name) !== false);
+  const usual = USUAL_KEPT.filter((name) => mayVary || names?.beside.includes(name) !== false);
   const through = [...(keep ?? usual), ...(history === undefined ? [] : [history.person, history.order])];
   // The output path contains these columns: readers of a folder tree reject files that contain them too.
-  const isOfPath = (name: string): boolean => ofPath.some((partition) => partition.name === name);
-  const kept = through.filter((name) => !isOfPath(name) || keep?.includes(name) === true);
-  const all = own?.thing === 'column' ? withPartitions(own, partitions).kinds.session : [];
-  const measured = measuredColumns(all);
-  const columns = { keep: [...new Set(kept)], history, partitions, measured };
-  if (wanted.isRead !== true) checkOwn(columns.keep);
-  if (own === undefined) return { columns, found: undefined, hasMeasurements: false, warnings: [] };
-  const names = withPartitions(own, partitions);
+  const kept = through.filter((name) => names?.ofPath?.has(name) !== true || keep?.includes(name) === true);
+  const measured = measuredColumns(names?.thing === 'column' ? names.kinds.session : []);
+  const columns = { keep: [...new Set(kept)], history, measured };
+  if (isRead !== true) checkOwn(columns.keep);
+  if (names === undefined) return { columns, found: undefined, hasMeasurements: false, warnings: [] };
   checkNested(names);
   checkSpaces(names);
   checkMeasured(columns);
@@ -89,8 +125,16 @@ export function readNames(
   checkTwice(names, columns);
   checkTypes(names, history);
   names.misfit?.();
-  const warnings = [...slips, ...clashes(own, ofPath)];
-  return { columns, found: foundLine(names), hasMeasurements: ofRequests(names, history), warnings };
+  const clashes = [...(names.ofPath ?? [])].filter(([, isTwice]) => isTwice);
+  const warnings = clashes.map(
+    ([name]) => `the ${names.thing} ${name} of the file counts, not the folder of that name`,
+  );
+  return {
+    columns,
+    found: foundLine(names),
+    hasMeasurements: ofRequests(names, history) || measured.length > 0,
+    warnings: [...slips, ...warnings],
+  };
 }
 
 /**
@@ -98,18 +142,6 @@ export function readNames(
  */
 function ofRequests({ thing, kinds }: InputNames, history: HistoryColumns | undefined): boolean {
   return thing === 'field' && (history !== undefined || kinds.request.includes('history'));
-}
-
-/** Session fields in the path become columns, but not for NDJSON, where each line has its own session. */
-function withPartitions(own: InputNames, partitions: readonly Partition[]): InputNames {
-  const added = partitions.map(({ name }) => name);
-  const session = own.thing === 'column' ? [...own.kinds.session, ...added] : own.kinds.session;
-  return { ...own, kinds: { ...own.kinds, session }, beside: [...own.beside, ...added] };
-}
-
-function clashes({ thing, beside }: InputNames, ofPath: readonly Partition[]): string[] {
-  const twice = ofPath.filter(({ name }) => beside.includes(name));
-  return twice.map(({ name }) => `the ${thing} ${name} of the file counts, not the folder of that name`);
 }
 
 function isUsual(name: string): boolean {

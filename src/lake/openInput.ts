@@ -1,0 +1,140 @@
+import { createReadStream, createWriteStream, fstatSync } from 'node:fs';
+import { join } from 'node:path';
+import { pipeline, type Readable, type Transform } from 'node:stream';
+import { pipeline as copied } from 'node:stream/promises';
+import zlib from 'node:zlib';
+import { errorCode, systemReason } from '../files/fileError.js';
+import { OWNER_ONLY } from '../files/partialFile.js';
+import { openLines, type BodyPagesOptions } from './bodyPages.js';
+import type { Engine } from './engine.js';
+import type { Source } from './engineSources.js';
+import { FormatError } from './errors.js';
+import { formatOf, isRemote, type Input } from './inputs.js';
+import type { OpenInput } from './page.js';
+
+/** Larger than Node's default: fewer event-loop turns per row. */
+const CHUNK_BYTES = 1 << 20;
+const STDIN = 0;
+
+export interface ReadOptions extends BodyPagesOptions {
+  /** Starts the engine, once. */
+  readonly engine: () => Promise<Engine>;
+  /** The encoding of CSV; UTF-8 if absent. */
+  readonly encoding?: string | undefined;
+}
+
+/** What of an input says how it is opened. */
+export type ReadableInput = Pick<Input, 'path' | 'name' | 'format' | 'partitions' | 'query'>;
+
+/** Opens standard input: a file that the engine reads from anywhere, or a stream. @throws FormatError */
+export async function openStdin(
+  stdin: Readable,
+  { name, format }: Pick<Input, 'name' | 'format'>,
+  options: ReadOptions,
+): Promise<OpenInput> {
+  if (format === 'ndjson') return openLines(stdin, options);
+  if (format === 'arrow') return openArrowStream(stdin, options);
+  let path = `/proc/self/fd/${STDIN}`;
+  if (!fstatSync(STDIN).isFile()) {
+    if (format === 'parquet')
+      throw new FormatError(
+        'Parquet is read from its end, which a pipe does not have: name the file, or pipe Arrow',
+      );
+    const { folder } = await options.engine();
+    path = join(folder, 'standard-input.csv');
+    try {
+      await copied(stdin, createWriteStream(path, { mode: OWNER_ONLY }));
+    } catch (error) {
+      if (errorCode(error) !== 'ENOSPC' && errorCode(error) !== 'EDQUOT') throw error;
+      throw new FormatError(
+        `the copy of standard input does not fit into ${folder}: ${systemReason(error)}; TMPDIR names another folder`,
+      );
+    }
+  }
+  return openInput({ path, name, format, partitions: [] }, options);
+}
+
+export async function openArrowStream(
+  input: AsyncIterable<Uint8Array>,
+  { limits }: ReadOptions,
+): Promise<OpenInput> {
+  const { openArrow } = await import('./arrowPages.js');
+  return openArrow(input, limits);
+}
+
+/** Opens a file, or a query over many. */
+export async function openInput(input: ReadableInput, options: ReadOptions): Promise<OpenInput> {
+  const { path, name, format, partitions } = input;
+  const { compression } = formatOf(path);
+  if (format === 'ndjson' && input.query === undefined) {
+    if (isRemote(path)) throw new FormatError(`${name}: NDJSON is read from here: copy it, or pipe it`);
+    return openLines(bytesOf(path, name, compression), options, partitions);
+  }
+  const { openSources } = await import('./enginePages.js');
+  const { withPartitions } = await import('./engineSources.js');
+  const engine = await options.engine();
+  const [first = input, ...more] = input.query?.files ?? [input];
+  const own = await sourceOf(engine, first, options);
+  const sources: [Source, ...Source[]] = [withPartitions(own, first.partitions)];
+  for (const file of more)
+    sources.push(withPartitions(await sourceOf(engine, file, options), file.partitions));
+  const opened = openSources(engine, sources, options.limits, input.query?.isSorted === true);
+  const ofPath = new Map(
+    partitions.map(({ name: column }) => [column, own.columns.some((one) => one.name === column)]),
+  );
+  return {
+    ...opened,
+    names: opened.names && { ...opened.names, ofPath },
+    async *pages(columns, form) {
+      for (const file of [first, ...more]) await checkWhole(file);
+      yield* opened.pages(columns, form);
+    },
+  };
+}
+
+/** The engine reads a file of gzip that is cut off as a shorter one. @throws FormatError */
+async function checkWhole({ path, name, format }: ReadableInput): Promise<void> {
+  if (format !== 'csv' || formatOf(path).compression !== 'gzip' || isRemote(path)) return;
+  for await (const _ of bytesOf(path, name, 'gzip'));
+}
+
+async function sourceOf(
+  engine: Engine,
+  { path, name, format, query }: ReadableInput,
+  { encoding, bodyMaxBytes }: ReadOptions,
+): Promise<Source> {
+  const { csvSource, parquetSource, querySource } = await import('./engineSources.js');
+  if (query?.sql !== undefined) return querySource(engine, query.sql, name);
+  const { compression } = formatOf(path);
+  if (format === 'csv')
+    return csvSource(engine, path, name, { encoding, compression, rowBytesMax: bodyMaxBytes });
+  if (compression !== undefined)
+    throw new FormatError(`${path}: ${format} is compressed inside, not as a whole`);
+  if (format !== 'parquet') throw new FormatError(`${name}: Parquet and CSV can be sorted: convert it first`);
+  return parquetSource(engine, path, name);
+}
+
+/** A file's bytes, unpacked. @throws FormatError that names the file if its compression is damaged or cut */
+async function* bytesOf(
+  path: string,
+  name: string,
+  compression: 'gzip' | 'zstd' | undefined,
+): AsyncGenerator<Uint8Array> {
+  let bytes: Readable = createReadStream(path, { highWaterMark: CHUNK_BYTES });
+  // Not compose(): it has moments without a listener, in which a damaged file ends the process.
+  if (compression !== undefined) bytes = pipeline(bytes, decompressor(compression), () => {});
+  try {
+    yield* bytes as AsyncIterable<Uint8Array>;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && /^Z_|ZSTD/.test(String(error.code)))
+      throw new FormatError(`${name}: its compression is damaged, or cut short`);
+    throw error;
+  }
+}
+
+function decompressor(compression: 'gzip' | 'zstd'): Transform {
+  if (compression === 'gzip') return zlib.createGunzip({ chunkSize: CHUNK_BYTES });
+  const { createZstdDecompress } = zlib as { createZstdDecompress?: () => Transform };
+  if (createZstdDecompress !== undefined) return createZstdDecompress();
+  throw new FormatError('Zstandard takes Node 22.15 or newer: decompress it first (zstd -dc), or use gzip');
+}

@@ -7,9 +7,10 @@ const TESTS = '.build/test';
 /**
  * What `npm test` leaves to `npm run test:all`, as paths below test/ or their beginnings: callers in other languages,
  * proxies and other programs, pages in a browser, faults and floods, packages as they are released, tables of other
- * engines.
+ * engines, servers of others.
  */
 const LONG = [
+  'bench/peers',
   'deploy/',
   'flow/coresTaken',
   'flow/exampleBackend',

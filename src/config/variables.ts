@@ -240,7 +240,7 @@ export const VARIABLES = {
   tracesMax: {
     env: 'ACUITY_TRACES_MAX',
     schema: Type.Integer({ default: 50, minimum: 0, maximum: 10_000 }),
-    doc: 'Most requests that are traced in a second, over all event loops; requests above that are counted, and answered as usual. `0`: none',
+    doc: 'Most requests that are traced in a second, in equal parts for the event loops, rounded up; requests above that are counted, and answered as usual. `0`: none',
   },
   otelSdkDisabled: {
     env: 'OTEL_SDK_DISABLED',

@@ -144,7 +144,8 @@ t.test('a body without a length goes on a connection that serves nothing after i
   const proxy = await startProxy(t, service.port);
   const connection = await Connection.open(proxy.port);
   t.teardown(() => connection.destroy());
-  const plain = { body: BODY };
+  const traced = { traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`, tracestate: 'a=b' };
+  const plain = { headers: traced, body: BODY };
   await sendOn(connection, plain);
   const upload = head({ headers: { 'Transfer-Encoding': 'chunked' } }) + chunked(BODY, 10).slice(0, -2);
   await connection.write(`${upload}GET: /x HTTP/1.1\r\nHost: a\r\n\r\n`);
@@ -157,6 +158,7 @@ t.test('a body without a length goes on a connection that serves nothing after i
     if (at !== -1) t.notMatch(came.slice(at), 'POST /predict', 'the last of its connection');
   }
   t.equal(service.connections.filter((came) => /transfer-encoding: chunked/i.test(came)).length, 2);
+  t.notMatch(service.connections.join(''), /trace(parent|state)/i, 'a trace of a caller ends at the proxy');
 });
 
 t.test('HTTP/2: an upload that is refused gets its refusal', { skip }, async (t) => {

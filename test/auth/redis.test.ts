@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -407,7 +408,7 @@ t.test('one record that can’t be read is skipped, and said; the others count',
   const kept = await issueAt(t, store.url, { kind: 'live' });
   const replica = await startReplica(t, store.url, { staleMs: 60_000 });
   await store.say('HSET', 'acuity:keys', 'key_newer', '{"id":"key_newer","kind":"partner"}');
-  const said = commands(store.url, 'revoke', id);
+  const said = commands(store.url, ['revoke', id]);
   t.match(said.stdout, new RegExp(`^${id} is revoked since .*, seen by [01] of 1 replicas`));
   await until(() => !replica.ask(key));
   t.ok(replica.ask(kept.key));
@@ -416,7 +417,7 @@ t.test('one record that can’t be read is skipped, and said; the others count',
     replica.problems.map((problem) => problem.slice(0, 22)),
     ['the record "key_newer"'],
   );
-  t.match(commands(store.url, 'list').stdout, /"key_newer": this record can't be read/);
+  t.match(commands(store.url, ['list']).stdout, /"key_newer": this record can't be read/);
   await t.rejects(revokeAt(t, store.url, 'key_newer'), { message: /can't be read by this version/ });
   await store.say('HDEL', 'acuity:keys', kept.id);
   await store.say('SET', 'acuity:keys:token', 'another');
@@ -472,9 +473,9 @@ t.test('a daily quota while the store is away', { skip }, async (t) => {
   }
 });
 
-const commands = (url: string, ...args: readonly string[]) =>
+const commands = (url: string, args: readonly string[], env: Record<string, string> = {}) =>
   spawnSync(process.execPath, [join(REPOSITORY, 'dist/main.js'), 'keys', ...args], {
-    env: { ...cleanEnvironment(), ACUITY_KEYS: url },
+    env: { ...cleanEnvironment(), ACUITY_KEYS: url, ...env },
     encoding: 'utf8',
   });
 
@@ -493,7 +494,7 @@ t.test('each unsupported key store has its message', { skip }, async (t) => {
   await whole.say('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
   t.match((await refusals(whole.url))[0], cluster);
   for (const refusal of await refusals(part.url)) t.match(refusal, cluster);
-  const { status, stderr } = commands(part.url, 'revoke', 'key_1');
+  const { status, stderr } = commands(part.url, ['revoke', 'key_1']);
   t.equal(status, 1);
   t.match(stderr, /^error: the key store is a Redis Cluster.*\n$/);
 
@@ -534,15 +535,11 @@ t.test(
   },
 );
 
-/** The rights that docs/FLEET.md names. */
-function rights(): readonly string[] {
-  const text = spawnSync('sed', ['-n', 's/^user acuity on >PASSWORD //p', join(REPOSITORY, 'docs/FLEET.md')]);
-  return text.stdout.toString().trim().split(' ');
-}
-
 t.test('a user of the store with the rights that the documents name', { skip }, async (t) => {
   const store = await startStore(t);
-  await store.say('ACL', 'SETUSER', 'acuity', 'on', '>pass word', ...rights());
+  const [, rights = ''] =
+    /^user acuity on >PASSWORD (.*)$/m.exec(readFileSync(join(REPOSITORY, 'docs/FLEET.md'), 'utf8')) ?? [];
+  await store.say('ACL', 'SETUSER', 'acuity', 'on', '>pass word', ...rights.trim().split(' '));
   await store.say('ACL', 'SETUSER', 'reader', 'on', '>pass word', '~acuity:*', '+hello', '+hget');
   await store.say('ACL', 'SETUSER', 'default', 'off');
   const url = `redis://acuity:pass%20word@127.0.0.1:${store.port}/0`;
@@ -570,15 +567,11 @@ t.test('commands over TLS, with a certificate that is trusted or not', { skip },
   const tlsPort = await freePort();
   const tls = ['--tls-port', String(tlsPort), '--tls-cert-file', certificate, '--tls-key-file', keyFile];
   const { url } = await startStore(t, { args: [...tls, '--tls-auth-clients', 'no'] });
-  const keys = (env: Record<string, string>, ...args: readonly string[]) =>
-    spawnSync(process.execPath, [join(REPOSITORY, 'dist/main.js'), 'keys', ...args], {
-      env: { ...cleanEnvironment(), ACUITY_KEYS: `rediss://localhost:${tlsPort}`, ...env },
-      encoding: 'utf8',
-    });
-  const trusted = keys({ NODE_EXTRA_CA_CERTS: certificate }, 'issue', '--kind', 'live');
+  const location = `rediss://localhost:${tlsPort}`;
+  const trusted = commands(location, ['issue', '--kind', 'live'], { NODE_EXTRA_CA_CERTS: certificate });
   t.equal(trusted.status, 0, trusted.stderr);
   t.equal((await (await openAt(t, url)).keys.list()).length, 1);
-  const refused = keys({}, 'list');
+  const refused = commands(location, ['list']);
   t.equal(refused.status, 1);
   t.match(refused.stderr, /^error: can't reach the key store: .*CERT.*\n$/);
 });

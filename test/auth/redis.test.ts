@@ -126,38 +126,22 @@ async function usageAt(t: Test, url: string, id: string): Promise<number> {
   return days.reduce((sum, { used }) => sum + (used[id] ?? 0), 0);
 }
 
-/** A way to the store that leads elsewhere, or is cut. */
-class Relay {
-  private readonly sockets = new Set<Socket>();
-  private readonly server = createServer((from) => {
-    const to = connect(this.port, '127.0.0.1');
-    for (const [one, other] of [
-      [from, to],
-      [to, from],
-    ] as const) {
-      this.sockets.add(one);
-      one.on('error', () => other.destroy()).pipe(other);
-    }
+/** A way to the store at `to.port`, which may lead elsewhere for new connections, or be cut. */
+async function relay(t: Test, to: { port: number }): Promise<{ readonly url: string; cut(): void }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((from) => {
+    const onward = connect(to.port, '127.0.0.1');
+    from.on('error', () => onward.destroy()).pipe(onward);
+    onward.on('error', () => from.destroy()).pipe(from);
+    sockets.add(from).add(onward);
   });
-
-  /** `port`: where new connections lead. */
-  private constructor(public port: number) {}
-
-  static async start(t: Test, port: number): Promise<Relay> {
-    const relay = new Relay(port);
-    await once(relay.server.listen(0, '127.0.0.1'), 'listening');
-    t.teardown(() => relay.cut());
-    return relay;
-  }
-
-  get url(): string {
-    return `redis://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
-  }
-
-  cut(): void {
-    this.server.close();
-    for (const socket of this.sockets) socket.destroy();
-  }
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const cut = (): void => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  };
+  t.teardown(cut);
+  return { url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`, cut };
 }
 
 t.test('a connection to a server that never answers', async (t) => {
@@ -441,10 +425,10 @@ t.test('a daily quota while the store is away', { skip }, async (t) => {
   t.test('one replica that is cut off answers its share beside the quota', async (t) => {
     const store = await startStore(t);
     const { key } = await issueAt(t, store.url, order);
-    const relay = await Relay.start(t, store.port);
-    const fleet = await Fleet.start(t, [relay.url, store.url]);
+    const way = await relay(t, store);
+    const fleet = await Fleet.start(t, [way.url, store.url]);
     const [cut, other] = fleet.replicas as [Replica, Replica];
-    relay.cut();
+    way.cut();
     let admitted = fleet.ask(key, QUOTA, [cut]);
     t.equal(admitted, QUOTA / 2);
     for (let turn = 0; turn < 80; turn++) {
@@ -516,16 +500,17 @@ t.test(
   async (t) => {
     const prompt = { args: ['--repl-diskless-sync-delay', '0'] };
     const [old, next] = await Promise.all([startStore(t, prompt), startStore(t, prompt)]);
-    const relay = await Relay.start(t, old.port);
-    const { id, key } = await issueAt(t, relay.url, { kind: 'live' });
-    const fleet = await Fleet.start(t, [relay.url]);
+    const to = { port: old.port };
+    const { url } = await relay(t, to);
+    const { id, key } = await issueAt(t, url, { kind: 'live' });
+    const fleet = await Fleet.start(t, [url]);
     const [replica] = fleet.replicas as [Replica];
     t.ok(replica.ask(key));
     await fleet.pass(300);
     await next.say('REPLICAOF', '127.0.0.1', String(old.port));
     while ((await usageAt(t, next.url, id)) !== 1);
     await next.say('REPLICAOF', 'NO', 'ONE');
-    relay.port = next.port;
+    to.port = next.port;
     await old.say('REPLICAOF', '127.0.0.1', String(next.port));
     t.ok(replica.ask(key));
     await fleet.pass(500);

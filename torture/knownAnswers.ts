@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { SCORE_FIELDS } from '#rules/fields.js';
 import { below, pick, seededRandom } from '#acuity/base/random.js';
-import { Connection, type Reply } from '#acuity/load/connection.js';
+import { Connection, type Reply, type Target } from '#acuity/load/connection.js';
 import { requestBody } from '#fixtures/bodies.js';
 
 /** A body and its scores, which no other body of the set has. */
@@ -23,11 +23,7 @@ const ATTEMPTS_MAX = 50;
  * `count` bodies of several lengths and forms, with the scores that the server gives each of them alone. Bodies with
  * scores too similar to another's are left out.
  */
-export async function knownAnswers(
-  target: { readonly port: number; readonly key: string },
-  count: number,
-  seed: number,
-): Promise<KnownAnswer[]> {
+export async function knownAnswers(target: Target, count: number, seed: number): Promise<KnownAnswer[]> {
   const connection = await Connection.open(target.port);
   const found: KnownAnswer[] = [];
   try {
@@ -72,13 +68,8 @@ function bodyText(seed: number): string {
   return random() < 0.2 ? text.replace('"age"', '"\\u0061ge"') : text;
 }
 
-export interface RequestTarget {
-  readonly port: number;
-  readonly key: string;
-}
-
 /** The bytes of a request with a request id. */
-export function requestTo({ port, key }: RequestTarget, body: Uint8Array, id: string): Buffer {
+export function requestTo({ port, key }: Target, body: Uint8Array, id: string): Buffer {
   const head =
     `POST /predict HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nX-API-Key: ${key}\r\n` +
     `X-Request-Id: ${id}\r\nContent-Length: ${body.length}\r\n\r\n`;

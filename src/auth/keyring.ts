@@ -9,7 +9,7 @@ import { EmptyStoreError, KeyStoreError, type KeyRecord } from './record.js';
 import type { KeyStore, Ledger, LedgerParts, StoredKeys } from './store.js';
 
 export interface KeyringOptions {
-  readonly store: KeyStore;
+  readonly store: Pick<KeyStore, 'read' | 'watch'>;
   readonly ledger: (parts: LedgerParts) => Ledger;
   readonly limits: Limits;
   readonly clock: Clock;

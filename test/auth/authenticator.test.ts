@@ -181,17 +181,6 @@ t.test('a used-up quota is reported with the seconds to midnight', async (t) => 
   t.equal(first.day, 20_000, 'an admission that is still being answered keeps its day');
 });
 
-t.test('two event loops on the same memory share a key’s limits', async (t) => {
-  const { keyCheck, limits, clock } = scene();
-  const other = new KeyCheck({ clock, limits: new Limits(limits.memory) });
-  const key = createKey('demo');
-  for (const each of [keyCheck, other]) each.replace([recordOf(key, { keyIndex: 0, ratePerS: 1 })]);
-  t.strictSame(
-    [keyCheck, other, keyCheck, other].map((each) => each.check(key).outcome),
-    ['admitted', 'admitted', 'limited', 'limited'],
-  );
-});
-
 t.test('no verdict holds the key', async (t) => {
   const { keyCheck } = scene();
   const key = createKey('demo');

@@ -4,76 +4,50 @@ import { issue, renewed, revoked, stateOf, successorOf, usableUntilMs } from '#a
 
 const DAY_MS = 86_400_000;
 const NOW_MS = Date.UTC(2030, 0, 1);
+const ORDER = {
+  kind: 'demo',
+  label: 'x',
+  ratePerS: 3,
+  dailyMax: null,
+  expiresAt: '2031-01-01T00:00:00.000Z',
+} as const;
 
-t.test('a demo key: 10 a second, 1000 a day, 90 days', async (t) => {
-  const { record, key } = issue({ kind: 'demo' }, NOW_MS);
-  t.match(record, { kind: 'demo', label: '', ratePerS: 10, dailyMax: 1000, revokedAt: null });
-  t.equal(record.createdAt, '2030-01-01T00:00:00.000Z');
-  t.equal(record.expiresAt, '2030-04-01T00:00:00.000Z');
-  t.ok(isWellFormed(key));
-});
+for (const [name, order, wanted] of [
+  [
+    'a demo key',
+    { kind: 'demo' },
+    { label: '', ratePerS: 10, dailyMax: 1000, expiresAt: '2030-04-01T00:00:00.000Z' },
+  ],
+  ['a live key', { kind: 'live' }, { label: '', ratePerS: 500, dailyMax: null, expiresAt: null }],
+  ['an order of its own', ORDER, ORDER],
+] as const)
+  t.test(`${name} has its limits and its end, and of the key only the digest`, async (t) => {
+    const { record, key } = issue(order, NOW_MS);
+    t.match(record, { ...wanted, kind: order.kind, createdAt: '2030-01-01T00:00:00.000Z', revokedAt: null });
+    t.ok(isWellFormed(key));
+    t.equal(record.digest, digestOf(key).toString('base64url'));
+    t.notOk(JSON.stringify(record).includes(key.slice(8, 40)));
+    if (record.expiresAt === null) return;
+    t.equal(stateOf(record, Date.parse(record.expiresAt) - 1), 'valid');
+    t.equal(stateOf(record, Date.parse(record.expiresAt)), 'expired');
+  });
 
-t.test('a live key: 500 a second, no quota, no end', async (t) => {
-  const { record } = issue({ kind: 'live' }, NOW_MS);
-  t.match(record, { kind: 'live', ratePerS: 500, dailyMax: null, expiresAt: null });
-});
-
-t.test('an order overrides the defaults', async (t) => {
-  const expiresAt = '2031-01-01T00:00:00.000Z';
-  const order = { kind: 'demo', label: 'x', ratePerS: null, dailyMax: 5, expiresAt } as const;
-  t.match(issue(order, NOW_MS).record, order);
-});
-
-t.test('of the key only its digest is kept', async (t) => {
-  const { record, key } = issue({ kind: 'live' }, NOW_MS);
-  t.equal(record.digest, digestOf(key).toString('base64url'));
-  t.notOk(JSON.stringify(record).includes(key.slice(8, 40)));
-});
-
-t.test('a demo key is valid for 90 days to the millisecond', async (t) => {
-  const { record } = issue({ kind: 'demo' }, NOW_MS);
-  t.equal(stateOf(record, NOW_MS + 90 * DAY_MS - 1), 'valid');
-  t.equal(stateOf(record, NOW_MS + 90 * DAY_MS), 'expired');
-});
-
-t.test('renewing gives 90 days from now, also to an expired key', async (t) => {
-  const { record } = issue({ kind: 'demo' }, NOW_MS);
-  const laterMs = NOW_MS + 100 * DAY_MS;
-  t.equal(stateOf(record, laterMs), 'expired');
-  const { record: again } = renewed(record, laterMs);
-  t.equal(usableUntilMs(again), laterMs + 90 * DAY_MS);
-  t.strictSame({ ...again, expiresAt: null }, { ...record, expiresAt: null });
-});
-
-t.test('a revoked key is refused for good', async (t) => {
+t.test('a revoked key is refused since its first revocation', async (t) => {
   const { record } = issue({ kind: 'demo' }, NOW_MS);
   const gone = revoked(record, NOW_MS + 1).record;
   t.equal(stateOf(gone, NOW_MS), 'revoked');
   t.equal(usableUntilMs(gone), -Infinity);
-  t.equal(revoked(gone, NOW_MS + 2).record.revokedAt, gone.revokedAt, 'since the first revocation');
-  t.throws(() => renewed(gone, NOW_MS), { name: 'KeyStoreError', message: /revoked/ });
-  t.throws(() => successorOf(gone, NOW_MS), { name: 'KeyStoreError', message: /revoked/ });
+  t.equal(revoked(gone, NOW_MS + 2).record.revokedAt, gone.revokedAt);
 });
 
-t.test('a key without an end has nothing to renew', async (t) => {
-  const { record } = issue({ kind: 'live' }, NOW_MS);
-  t.throws(() => renewed(record, NOW_MS), { name: 'KeyStoreError', message: /never expires/ });
-});
-
-t.test('the successor of a key has its limits, but another id and key', async (t) => {
-  const order = { kind: 'demo', label: 'x', ratePerS: 3, dailyMax: null } as const;
-  const old = issue(order, NOW_MS);
-  const laterMs = NOW_MS + 10 * DAY_MS;
-  const { record, key } = successorOf(old.record, laterMs);
-  t.match(record, order);
-  t.equal(usableUntilMs(record), laterMs + 90 * DAY_MS);
-  t.not(record.id, old.record.id);
-  t.not(key, old.key);
-});
-
-t.test('the successor of a live key ends when the key was to end', async (t) => {
-  const expiresAt = '2030-06-01T00:00:00.000Z';
+t.test('the successor of a demo key has its limits and 90 days, that of a live key its end', async (t) => {
+  const demo = issue(ORDER, NOW_MS).record;
+  const { kind, label, ratePerS, dailyMax } = ORDER;
+  const expiresAt = new Date(NOW_MS + 100 * DAY_MS).toISOString();
+  t.match(successorOf(demo, NOW_MS + 10 * DAY_MS).record, { kind, label, ratePerS, dailyMax, expiresAt });
   const { record } = issue({ kind: 'live', expiresAt }, NOW_MS);
   t.equal(successorOf(record, NOW_MS).record.expiresAt, expiresAt);
   t.throws(() => successorOf(record, Date.parse(expiresAt)), { message: /expired/ });
+  const { record: endless } = issue({ kind: 'live' }, NOW_MS);
+  t.throws(() => renewed(endless, NOW_MS), { name: 'KeyStoreError', message: /never expires/ });
 });

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -125,38 +126,22 @@ async function usageAt(t: Test, url: string, id: string): Promise<number> {
   return days.reduce((sum, { used }) => sum + (used[id] ?? 0), 0);
 }
 
-/** A way to the store that leads elsewhere, or is cut. */
-class Relay {
-  private readonly sockets = new Set<Socket>();
-  private readonly server = createServer((from) => {
-    const to = connect(this.port, '127.0.0.1');
-    for (const [one, other] of [
-      [from, to],
-      [to, from],
-    ] as const) {
-      this.sockets.add(one);
-      one.on('error', () => other.destroy()).pipe(other);
-    }
+/** A way to the store at `to.port`, which may lead elsewhere for new connections, or be cut. */
+async function relay(t: Test, to: { port: number }): Promise<{ readonly url: string; cut(): void }> {
+  const sockets = new Set<Socket>();
+  const server = createServer((from) => {
+    const onward = connect(to.port, '127.0.0.1');
+    from.on('error', () => onward.destroy()).pipe(onward);
+    onward.on('error', () => from.destroy()).pipe(from);
+    sockets.add(from).add(onward);
   });
-
-  /** `port`: where new connections lead. */
-  private constructor(public port: number) {}
-
-  static async start(t: Test, port: number): Promise<Relay> {
-    const relay = new Relay(port);
-    await once(relay.server.listen(0, '127.0.0.1'), 'listening');
-    t.teardown(() => relay.cut());
-    return relay;
-  }
-
-  get url(): string {
-    return `redis://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
-  }
-
-  cut(): void {
-    this.server.close();
-    for (const socket of this.sockets) socket.destroy();
-  }
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const cut = (): void => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  };
+  t.teardown(cut);
+  return { url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`, cut };
 }
 
 t.test('a connection to a server that never answers', async (t) => {
@@ -407,7 +392,7 @@ t.test('one record that can’t be read is skipped, and said; the others count',
   const kept = await issueAt(t, store.url, { kind: 'live' });
   const replica = await startReplica(t, store.url, { staleMs: 60_000 });
   await store.say('HSET', 'acuity:keys', 'key_newer', '{"id":"key_newer","kind":"partner"}');
-  const said = commands(store.url, 'revoke', id);
+  const said = commands(store.url, ['revoke', id]);
   t.match(said.stdout, new RegExp(`^${id} is revoked since .*, seen by [01] of 1 replicas`));
   await until(() => !replica.ask(key));
   t.ok(replica.ask(kept.key));
@@ -416,7 +401,7 @@ t.test('one record that can’t be read is skipped, and said; the others count',
     replica.problems.map((problem) => problem.slice(0, 22)),
     ['the record "key_newer"'],
   );
-  t.match(commands(store.url, 'list').stdout, /"key_newer": this record can't be read/);
+  t.match(commands(store.url, ['list']).stdout, /"key_newer": this record can't be read/);
   await t.rejects(revokeAt(t, store.url, 'key_newer'), { message: /can't be read by this version/ });
   await store.say('HDEL', 'acuity:keys', kept.id);
   await store.say('SET', 'acuity:keys:token', 'another');
@@ -440,10 +425,10 @@ t.test('a daily quota while the store is away', { skip }, async (t) => {
   t.test('one replica that is cut off answers its share beside the quota', async (t) => {
     const store = await startStore(t);
     const { key } = await issueAt(t, store.url, order);
-    const relay = await Relay.start(t, store.port);
-    const fleet = await Fleet.start(t, [relay.url, store.url]);
+    const way = await relay(t, store);
+    const fleet = await Fleet.start(t, [way.url, store.url]);
     const [cut, other] = fleet.replicas as [Replica, Replica];
-    relay.cut();
+    way.cut();
     let admitted = fleet.ask(key, QUOTA, [cut]);
     t.equal(admitted, QUOTA / 2);
     for (let turn = 0; turn < 80; turn++) {
@@ -472,9 +457,9 @@ t.test('a daily quota while the store is away', { skip }, async (t) => {
   }
 });
 
-const commands = (url: string, ...args: readonly string[]) =>
+const commands = (url: string, args: readonly string[], env: Record<string, string> = {}) =>
   spawnSync(process.execPath, [join(REPOSITORY, 'dist/main.js'), 'keys', ...args], {
-    env: { ...cleanEnvironment(), ACUITY_KEYS: url },
+    env: { ...cleanEnvironment(), ACUITY_KEYS: url, ...env },
     encoding: 'utf8',
   });
 
@@ -493,7 +478,7 @@ t.test('each unsupported key store has its message', { skip }, async (t) => {
   await whole.say('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
   t.match((await refusals(whole.url))[0], cluster);
   for (const refusal of await refusals(part.url)) t.match(refusal, cluster);
-  const { status, stderr } = commands(part.url, 'revoke', 'key_1');
+  const { status, stderr } = commands(part.url, ['revoke', 'key_1']);
   t.equal(status, 1);
   t.match(stderr, /^error: the key store is a Redis Cluster.*\n$/);
 
@@ -515,16 +500,17 @@ t.test(
   async (t) => {
     const prompt = { args: ['--repl-diskless-sync-delay', '0'] };
     const [old, next] = await Promise.all([startStore(t, prompt), startStore(t, prompt)]);
-    const relay = await Relay.start(t, old.port);
-    const { id, key } = await issueAt(t, relay.url, { kind: 'live' });
-    const fleet = await Fleet.start(t, [relay.url]);
+    const to = { port: old.port };
+    const { url } = await relay(t, to);
+    const { id, key } = await issueAt(t, url, { kind: 'live' });
+    const fleet = await Fleet.start(t, [url]);
     const [replica] = fleet.replicas as [Replica];
     t.ok(replica.ask(key));
     await fleet.pass(300);
     await next.say('REPLICAOF', '127.0.0.1', String(old.port));
     while ((await usageAt(t, next.url, id)) !== 1);
     await next.say('REPLICAOF', 'NO', 'ONE');
-    relay.port = next.port;
+    to.port = next.port;
     await old.say('REPLICAOF', '127.0.0.1', String(next.port));
     t.ok(replica.ask(key));
     await fleet.pass(500);
@@ -534,15 +520,11 @@ t.test(
   },
 );
 
-/** The rights that docs/FLEET.md names. */
-function rights(): readonly string[] {
-  const text = spawnSync('sed', ['-n', 's/^user acuity on >PASSWORD //p', join(REPOSITORY, 'docs/FLEET.md')]);
-  return text.stdout.toString().trim().split(' ');
-}
-
 t.test('a user of the store with the rights that the documents name', { skip }, async (t) => {
   const store = await startStore(t);
-  await store.say('ACL', 'SETUSER', 'acuity', 'on', '>pass word', ...rights());
+  const [, rights = ''] =
+    /^user acuity on >PASSWORD (.*)$/m.exec(readFileSync(join(REPOSITORY, 'docs/FLEET.md'), 'utf8')) ?? [];
+  await store.say('ACL', 'SETUSER', 'acuity', 'on', '>pass word', ...rights.trim().split(' '));
   await store.say('ACL', 'SETUSER', 'reader', 'on', '>pass word', '~acuity:*', '+hello', '+hget');
   await store.say('ACL', 'SETUSER', 'default', 'off');
   const url = `redis://acuity:pass%20word@127.0.0.1:${store.port}/0`;
@@ -570,15 +552,11 @@ t.test('commands over TLS, with a certificate that is trusted or not', { skip },
   const tlsPort = await freePort();
   const tls = ['--tls-port', String(tlsPort), '--tls-cert-file', certificate, '--tls-key-file', keyFile];
   const { url } = await startStore(t, { args: [...tls, '--tls-auth-clients', 'no'] });
-  const keys = (env: Record<string, string>, ...args: readonly string[]) =>
-    spawnSync(process.execPath, [join(REPOSITORY, 'dist/main.js'), 'keys', ...args], {
-      env: { ...cleanEnvironment(), ACUITY_KEYS: `rediss://localhost:${tlsPort}`, ...env },
-      encoding: 'utf8',
-    });
-  const trusted = keys({ NODE_EXTRA_CA_CERTS: certificate }, 'issue', '--kind', 'live');
+  const location = `rediss://localhost:${tlsPort}`;
+  const trusted = commands(location, ['issue', '--kind', 'live'], { NODE_EXTRA_CA_CERTS: certificate });
   t.equal(trusted.status, 0, trusted.stderr);
   t.equal((await (await openAt(t, url)).keys.list()).length, 1);
-  const refused = keys({}, 'list');
+  const refused = commands(location, ['list']);
   t.equal(refused.status, 1);
   t.match(refused.stderr, /^error: can't reach the key store: .*CERT.*\n$/);
 });

@@ -74,7 +74,7 @@ export interface ReplicaOptions {
   readonly model: number;
 }
 
-export const KEYS_MAX = 128;
+export const KEYS_MAX = 1024;
 const LAG_SHARE = 1 / 4;
 /** As `LoopLag` has it. */
 const LAG_PERIOD_MS = 20;

@@ -1,5 +1,5 @@
-import type { ObjectKind } from '#rules/fields.js';
-import { nameInAnyCase } from '#rules/slips.js';
+import { FIELD_NAMES, type ObjectKind } from '#rules/fields.js';
+import { NAME_LENGTH_MAX, nameInAnyCase } from '#rules/slips.js';
 import { UNPROCESSABLE } from '../contract/problems.js';
 import type { Partition } from './inputs.js';
 import type { InputNames } from './names.js';
@@ -82,13 +82,24 @@ const TWICE: RowProblem = {
   detail: 'a field twice, in two cases of its letters: leave one out',
 };
 
+const KNOWN: ReadonlySet<string> = new Set(Object.values(FIELD_NAMES).flat());
+const SMALL: ReadonlySet<string> = new Set([...KNOWN].map((name) => name.toLowerCase()));
+
+/** Whether what stands between two quotes may be a name of the contract in another case; cheap, since series have none. */
+function mayHaveOtherCase(text: string): boolean {
+  return text
+    .split('"')
+    .some((part) => part.length <= NAME_LENGTH_MAX && !KNOWN.has(part) && SMALL.has(part.toLowerCase()));
+}
+
 /** A row with the contract's names in their exact case; numbers keep their digits. */
 export function inOwnCase(row: Uint8Array): Uint8Array | RowProblem {
   const text = Buffer.from(row.buffer, row.byteOffset, row.byteLength).toString('latin1');
+  if (!mayHaveOtherCase(text)) return row;
   /** How each name was written, for each open object. */
   const open: Map<string, string>[] = [];
   let kind: ObjectKind | undefined;
-  let [isTwice, isOther] = [false, false];
+  let isTwice = false;
   const renamed = text.replaceAll(TOKEN, (token, name: string | undefined, colon: string | undefined) => {
     if (token === '{') open.push(new Map());
     if (token === '}') open.pop();
@@ -99,9 +110,7 @@ export function inOwnCase(row: Uint8Array): Uint8Array | RowProblem {
     const written = open.at(-1);
     if ((written?.get(own) ?? name) !== name) isTwice = true;
     written?.set(own, name);
-    isOther ||= own !== name;
     return `"${own}"${colon}`;
   });
-  if (!isOther) return row;
   return isTwice ? TWICE : Buffer.from(renamed, 'latin1');
 }

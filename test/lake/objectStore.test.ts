@@ -72,7 +72,7 @@ function scoresOf(text: string): Row[] {
     .filter(({ error, status }) => (error ?? status ?? undefined) === undefined)
     .map(({ id, user_id, night, C_SCORE, memory, stress }) => ({
       id,
-      user_id,
+      user_id: String(user_id), // the value of a partition is text
       night,
       C_SCORE,
       memory,

@@ -34,7 +34,7 @@ export function settingsOf(workers: readonly number[], intraOp: readonly number[
   );
 }
 
-/** What to set, in a sentence: the lowest p99 among those that keep up; of several within each other's spread the fewest threads. */
+/** What to set, in a sentence: the lowest p99 among those that keep up; of several whose median lies within its spread the fewest threads. */
 export function verdictOn(
   tried: readonly Tried[],
   asked: { readonly rate: number; readonly isRateMeasured: boolean; readonly cores: number },
@@ -56,8 +56,8 @@ export function verdictOn(
   const [fastest] = keeping.toSorted((a, b) => p99(a).median - p99(b).median);
   const limit = fastest === undefined ? NaN : p99(fastest).max;
   const [chosen] = keeping
-    .filter((one) => p99(one).min <= limit)
-    .toSorted((a, b) => threadsOf(a) - threadsOf(b));
+    .filter((one) => p99(one).median <= limit)
+    .toSorted((a, b) => threadsOf(a) - threadsOf(b) || p99(a).median - p99(b).median);
   const found = chosen === undefined ? undefined : p99(chosen);
   return `At ${asked.rate} requests a second on ${cores}, ${nameOf(chosen)} has a p99 of ${found?.median.toFixed(1)} ms (${found?.min.toFixed(1)}–${found?.max.toFixed(1)}); no setting is better beyond the spread. ${setOf(chosen)}`;
 }

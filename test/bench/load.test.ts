@@ -27,6 +27,11 @@ const VERDICTS = [
     says: /1 worker × 1 thread has a p99 of 6\.0 ms/,
   },
   {
+    what: 'not one whose best run alone is as low as the lowest',
+    found: [tried(0, [12, 12, 12]), tried(1, [11, 16, 35]), tried(2, [10, 11, 11])],
+    says: /2 workers × 1 thread has a p99 of 11\.0 ms \(10\.0–11\.0\)/,
+  },
+  {
     what: 'one with errors never',
     found: [tried(0, [9, 10, 11]), tried(1, [1, 1, 1], 1_000, 3)],
     says: /1 worker × 1 thread/,

@@ -88,12 +88,13 @@ export class Keyring {
 
   async open(): Promise<void> {
     const { store, repeat } = this.#options;
-    this.#take(await store.read());
+    if (this.#take(await store.read()) > 0)
+      throw new KeyStoreError(`no room for more than ${this.#options.limits.keysMax} keys`);
     this.#seen();
     await this.#ledger.restore();
     const onProblem = (error: Error): void => this.#options.onProblem(error);
     this.#stopWatching = store.watch({
-      onChange: (keys) => this.#take(keys),
+      onChange: (keys) => void this.#take(keys),
       onSeen: () => this.#seen(),
       onProblem: (error) => {
         this.isStoreEmpty = error instanceof EmptyStoreError;
@@ -132,21 +133,29 @@ export class Keyring {
     this.#options.onRecords(this.#records);
   }
 
-  #take({ records, unreadable }: StoredKeys): void {
+  /** Returns how many keys there is no room for: they are refused, and all others are as the store has them. */
+  #take({ records, unreadable }: StoredKeys): number {
     for (const name of unreadable)
       this.#reportOnce(
         `the record ${JSON.stringify(name)} in the key store can't be read by this version: its key is refused, all others count`,
       );
     this.unreadable = unreadable.length;
     this.revocationsLost = 0;
-    this.#records = records.map((record) => this.#indexed(record));
+    this.#records = records.flatMap((record) => this.#indexed(record) ?? []);
     for (const record of this.#records) this.#byIndex[record.keyIndex] = record;
+    const without = records.length - this.#records.length;
+    if (without > 0)
+      this.#reportOnce(
+        `no room for more than ${this.#options.limits.keysMax} keys, those of the past included: new ones are refused, all others count; restart this process`,
+      );
     if (!this.isStale) this.#options.onRecords(this.#records);
+    return without;
   }
 
-  #indexed(record: KeyRecord): IndexedRecord {
+  #indexed(record: KeyRecord): IndexedRecord | undefined {
     const { id, kind, digest, ratePerS, dailyMax } = record;
     const keyIndex = this.#indexOf(id);
+    if (keyIndex === undefined) return undefined;
     return { id, kind, digest, usableUntilMs: this.#usableUntilMs(record), keyIndex, ratePerS, dailyMax };
   }
 
@@ -168,12 +177,12 @@ export class Keyring {
     this.#options.onProblem(new KeyStoreError(problem));
   }
 
-  #indexOf(id: string): number {
+  /** Undefined if there is no room for another key. */
+  #indexOf(id: string): number | undefined {
     const known = this.#keyIndexes.get(id);
     if (known !== undefined) return known;
     const keyIndex = this.#keyIndexes.size;
-    if (keyIndex >= this.#options.limits.keysMax)
-      throw new KeyStoreError(`no room for more than ${keyIndex} keys`);
+    if (keyIndex >= this.#options.limits.keysMax) return undefined;
     this.#keyIndexes.set(id, keyIndex);
     return keyIndex;
   }

@@ -296,6 +296,7 @@ export class Limits {
     this.#cells[first + USED] = used;
     return day;
   }
+
   #charge(keyIndex: number, spent: number, tokens: number, nowMs: number): void {
     this.#settle(keyIndex, spent, nowMs);
     const reading = (keyIndex + 1) * ENTRY_READINGS + TAKEN;

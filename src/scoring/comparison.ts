@@ -8,7 +8,8 @@ import type { ScoredRow } from './scorer.js';
 const FIRST_PROBABILITY = SCORE_FIELDS.length;
 
 /**
- * Counts how far the shadow model differs from the model that answers, in the metrics of one event loop. Compares scores as callers see them, in hundredths, and keeps none of them.
+ * Counts how far the shadow model differs from the model that answers, in the metrics of one event loop. Compares scores
+ * as callers see them, in hundredths, and keeps none of them.
  */
 export class Comparison {
   private readonly all: Cells;

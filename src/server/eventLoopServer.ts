@@ -1,5 +1,4 @@
-import { Authenticator } from '../auth/authenticator.js';
-import type { IndexedRecord } from '../auth/authenticator.js';
+import { Authenticator, type IndexedRecord } from '../auth/authenticator.js';
 import { Limits } from '../auth/limits.js';
 import { RateLimiter } from '../auth/rateLimiter.js';
 import { systemClock } from '../base/clock.js';

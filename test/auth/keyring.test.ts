@@ -175,6 +175,22 @@ t.test('more keys than keyIndexes stop the start', async (t) => {
   });
 });
 
+t.test('a key without room is refused and told, and no revocation waits for it', async (t) => {
+  const [old, late] = [issue(DEMO, NOON_MS), issue(DEMO, NOON_MS)];
+  const records = [old.record];
+  const problems: string[] = [];
+  const onProblem = ({ message }: Error): void => void problems.push(message);
+  const keys = storeOf(records);
+  const { keyCheck, keyring } = await start({ keys, usage: memoryUsage(), keysMax: 1, onProblem });
+  t.equal(admitted(keyCheck, old.key, 1), 1);
+  records.splice(0, 1, revoked(old.record, NOON_MS).record, late.record);
+  for (let turn = 0; turn < 2; turn++) keys.tell();
+  t.equal(admitted(keyCheck, old.key, 1) + admitted(keyCheck, late.key, 1), 0);
+  t.match(problems, [/^no room for more than 1 keys, .*restart this process$/]);
+  t.equal(problems.length, 1);
+  await keyring.close();
+});
+
 const KEYS = [0, 1].map((keyIndex): IndexedRecord => {
   const { record } = issue(DEMO, NOON_MS);
   return { ...record, keyIndex, usableUntilMs: Infinity };

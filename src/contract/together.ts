@@ -49,10 +49,13 @@ export const REQUEST_RULES = {
   },
 };
 
-/** The name of a test, or both others. */
+const RAW_FORMS = ['answers', 'reactions_ms', 'result'].map((field) => ({ required: [field] }));
+
+/** The name of a test with one form of its result, or both others. */
 export const MEASURED_RULES = {
   if: { required: ['test'] },
-  else: { required: ['score', 'value'] },
+  then: { oneOf: RAW_FORMS, not: { required: ['value'] } },
+  else: { required: ['score', 'value'], not: { anyOf: RAW_FORMS } },
 };
 
 export const SESSION_RULES = {

@@ -96,3 +96,25 @@ t.test('the document and the reader agree on what needs or excludes a history', 
   });
   t.ok(accepted.length > 20 && accepted.length < bodies.length - 20, 'both answers occur');
 });
+
+t.test('the document and the reader agree on what a measurement may have beside a test', async (t) => {
+  const answers = Array.from({ length: 10 }, () => 2);
+  const [plain, tested] = [{ score: 'stress', value: 71 }, { test: 'pss10' }];
+  const cases = [
+    [plain, true],
+    [{ ...tested, answers }, true],
+    [{ ...tested, result: 20, score: 'stress' }, true],
+    [{ ...plain, result: 20 }, false],
+    [{ ...plain, answers }, false],
+    [{ result: 20 }, false],
+    [tested, false],
+    [{ ...tested, answers, result: 20 }, false],
+    [{ ...tested, result: 20, value: 71 }, false],
+  ] as const;
+  for (const [measurement, isRead] of cases) {
+    const body = { current_session: { age: 30 }, history: '', night: '2026-11-21', measurements: [measurement] };
+    const text = JSON.stringify(body);
+    t.equal(!isBodyProblem(read(Buffer.from(text), CONSTANTS)), isRead, text);
+    t.equal(document(body), isRead, `the document: ${text}`);
+  }
+});

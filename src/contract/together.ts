@@ -42,6 +42,7 @@ export const REQUEST_RULES = {
   if: empty(PAST, TARGETS, TARGETS_ALIAS),
   else: { anyOf: Array.from({ length: PAST_MAX }, (_, index) => pairsOf(1 + index)) },
   dependentSchemas: {
+    [PAST]: { properties: { [PAST]: { items: { properties: { recording: { type: 'null' } } } } } },
     history: { anyOf: [empty('history'), empty(PAST, TARGETS, TARGETS_ALIAS)] },
     measurements: {
       anyOf: [empty('measurements'), given({ history: { type: 'string' }, night: { type: 'string' } })],
@@ -49,13 +50,16 @@ export const REQUEST_RULES = {
   },
 };
 
-const RAW_FORMS = ['answers', 'reactions_ms', 'result'].map((field) => ({ required: [field] }));
+const RAW_FORMS = ['answers', 'reactions_ms', 'result'];
 
 /** The name of a test with one form of its result, or both others. */
 export const MEASURED_RULES = {
   if: { required: ['test'] },
-  then: { oneOf: RAW_FORMS, not: { required: ['value'] } },
-  else: { required: ['score', 'value'], not: { anyOf: RAW_FORMS } },
+  else: { required: ['score', 'value'] },
+  dependentRequired: Object.fromEntries(RAW_FORMS.map((form) => [form, ['test']])),
+  dependentSchemas: {
+    test: { oneOf: RAW_FORMS.map((form) => ({ required: [form] })), not: { required: ['value'] } },
+  },
 };
 
 export const SESSION_RULES = {

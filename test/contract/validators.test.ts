@@ -97,6 +97,14 @@ t.test('the document and the reader agree on what needs or excludes a history', 
   t.ok(accepted.length > 20 && accepted.length < bodies.length - 20, 'both answers occur');
 });
 
+t.test('the document and the reader agree that a recording is of the current session', async (t) => {
+  for (const recording of [null, { provider: 'oura', sleep: [] }]) {
+    const body = { current_session: {}, past_sessions: [{ recording }], past_targets: [scoreRecord()] };
+    const isRead = !isBodyProblem(read(Buffer.from(JSON.stringify(body)), CONSTANTS));
+    t.equal(document(body), isRead, JSON.stringify(recording));
+  }
+});
+
 t.test('the document and the reader agree on what a measurement may have beside a test', async (t) => {
   const answers = Array.from({ length: 10 }, () => 2);
   const [plain, tested] = [{ score: 'stress', value: 71 }, { test: 'pss10' }];
@@ -112,7 +120,12 @@ t.test('the document and the reader agree on what a measurement may have beside 
     [{ ...tested, result: 20, value: 71 }, false],
   ] as const;
   for (const [measurement, isRead] of cases) {
-    const body = { current_session: { age: 30 }, history: '', night: '2026-11-21', measurements: [measurement] };
+    const body = {
+      current_session: { age: 30 },
+      history: '',
+      night: '2026-11-21',
+      measurements: [measurement],
+    };
     const text = JSON.stringify(body);
     t.equal(!isBodyProblem(read(Buffer.from(text), CONSTANTS)), isRead, text);
     t.equal(document(body), isRead, `the document: ${text}`);

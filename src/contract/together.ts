@@ -1,4 +1,11 @@
-import { PAST_MAX, SERIES_ALIASES, TARGETS_ALIAS } from '#rules/fields.js';
+import {
+  FIELD_NAMES,
+  PAST_MAX,
+  PERSON_FIELDS,
+  RECORDING_FIELD,
+  SERIES_ALIASES,
+  TARGETS_ALIAS,
+} from '#rules/fields.js';
 
 /**
  * Which fields of a request need or exclude each other, as JSON Schema, for callers' validators. The reader checks the
@@ -42,7 +49,7 @@ export const REQUEST_RULES = {
   if: empty(PAST, TARGETS, TARGETS_ALIAS),
   else: { anyOf: Array.from({ length: PAST_MAX }, (_, index) => pairsOf(1 + index)) },
   dependentSchemas: {
-    [PAST]: { properties: { [PAST]: { items: { properties: { recording: { type: 'null' } } } } } },
+    [PAST]: { properties: { [PAST]: { items: { properties: { [RECORDING_FIELD]: { type: 'null' } } } } } },
     history: { anyOf: [empty('history'), empty(PAST, TARGETS, TARGETS_ALIAS)] },
     measurements: {
       anyOf: [empty('measurements'), given({ history: { type: 'string' }, night: { type: 'string' } })],
@@ -62,8 +69,22 @@ export const MEASURED_RULES = {
   },
 };
 
+/** A recording stands in place of these. */
+const REPLACED = FIELD_NAMES.session.filter(
+  (name) => ![...PERSON_FIELDS, RECORDING_FIELD].some((other) => other === name),
+);
+const ABSENT = { type: ['null', 'array'], maxItems: 0 };
+
 export const SESSION_RULES = {
-  dependentSchemas: Object.fromEntries(
-    Object.entries(SERIES_ALIASES).map(([name, alias]) => [alias, { anyOf: [empty(alias), empty(name)] }]),
-  ),
+  dependentSchemas: {
+    ...Object.fromEntries(
+      Object.entries(SERIES_ALIASES).map(([name, alias]) => [alias, { anyOf: [empty(alias), empty(name)] }]),
+    ),
+    [RECORDING_FIELD]: {
+      anyOf: [
+        { properties: { [RECORDING_FIELD]: { type: 'null' } } },
+        { properties: Object.fromEntries(REPLACED.map((name) => [name, ABSENT])) },
+      ],
+    },
+  },
 };

@@ -5,6 +5,7 @@ import { openapiDocument } from '#acuity/contract/openapi.js';
 import { seededRandom } from '#acuity/base/random.js';
 import { createReader, isBodyProblem } from '#acuity/reading/read.js';
 import { WasmParser } from '#acuity/reading/wasmParser.js';
+import { readRecordingOf } from '#acuity/recording/readRecording.js';
 import { scoreRecord } from '../fixtures/bodies.js';
 import { randomRecord, step } from '../fixtures/histories.js';
 import { CONSTANTS } from '../fixtures/measured.js';
@@ -97,11 +98,30 @@ t.test('the document and the reader agree on what needs or excludes a history', 
   t.ok(accepted.length > 20 && accepted.length < bodies.length - 20, 'both answers occur');
 });
 
-t.test('the document and the reader agree that a recording is of the current session', async (t) => {
-  for (const recording of [null, { provider: 'oura', sleep: [] }]) {
-    const body = { current_session: {}, past_sessions: [{ recording }], past_targets: [scoreRecord()] };
-    const isRead = !isBodyProblem(read(Buffer.from(JSON.stringify(body)), CONSTANTS));
-    t.equal(document(body), isRead, JSON.stringify(recording));
+t.test('the document and the reader agree on where a recording may stand, and beside what', async (t) => {
+  const recording = { provider: 'oura', sleep: [] };
+  const past = (session: Json): Json => ({
+    current_session: {},
+    past_sessions: [session],
+    past_targets: [scoreRecord()],
+  });
+  const parser = new WasmParser(LIMITS);
+  for (const [body, isRead] of [
+    [past({ recording: null }), true],
+    [past({ recording }), false],
+    [{ current_session: { recording, age: 30, HR_night: [], RR_night: null, own: 1 } }, true],
+    [{ current_session: { recording, HR_night: [60] } }, false],
+    [{ current_session: { recording, sleepTimeSeconds: 100 } }, false],
+    [{ current_session: { recording: null, HR_night: [60] } }, true],
+  ] as const) {
+    const bytes = Buffer.from(JSON.stringify(body));
+    const beside = readRecordingOf(bytes, parser);
+    const isRefused =
+      beside.kind === 'refused'
+        ? JSON.stringify(beside.problem).includes('Beside a recording')
+        : isBodyProblem(read(bytes, CONSTANTS));
+    t.equal(!isRefused, isRead, JSON.stringify(body));
+    t.equal(document(body), isRead, `the document: ${JSON.stringify(body)}`);
   }
 });
 

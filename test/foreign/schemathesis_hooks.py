@@ -102,8 +102,17 @@ def is_only_night(body):
 
 
 def is_beyond_schemas(finding):
-    """Mistaken units, histories that no answer gave, years out of bounds, measurements of a day after the night."""
+    """
+    Mistaken units, histories that no answer gave, years out of bounds, measurements of a day after the night; what goes
+    by the norms of tests (names, scales, ages), and what a provider's answer has to be.
+    """
     where, kind = finding["loc"], finding["type"]
+    if where[1] == "measurements" and where[-1] in ("test", "score", "answers", "reactions_ms", "result"):
+        return kind in ("literal_error", "value_error")
+    if where[1:] == ["current_session", "age"]:
+        return kind == "missing"
+    if where[1:3] == ["current_session", "recording"]:
+        return len(where) > 3
     if kind == "value_error":
         return where[1] == "measurements" and where[-1] == "on"
     return kind in ("unit_error", "history_invalid", "date_type")

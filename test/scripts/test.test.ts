@@ -54,7 +54,10 @@ t.test('npm test', async (t) => {
     const args = ['scripts/test.js', 'good'];
     t.equal((await ended(process.execPath, args, { cwd: dir, env })).code, code, `skipped: ${allowed}`);
   }
-  writeRepository(t.testdir(), { 'node_modules/typescript/bin/tsc': 'process.exit(2);' });
+  writeRepository(t.testdir(), {
+    'node_modules/typescript/bin/tsc': 'process.exit(2);',
+    'node_modules/@tapjs/run/dist/esm/index.js': '',
+  });
   const broken = await ended(process.execPath, ['scripts/test.js'], { cwd: dir, env: cleanEnvironment() });
   t.match(broken, { code: 1, stderr: /tsc -b failed \(exit code 2\)/ }, 'before any test runs');
 });

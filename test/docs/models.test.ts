@@ -65,7 +65,12 @@ t.test('the page lists the features as they are', async (t) => {
 });
 
 t.test('a bundle that can’t be made says why, in one line', async (t) => {
-  const folder = t.testdir({ 'no.onnx': 'no graph', 'other.onnx': 'another', 'requests.json': '{}', 'training.json': '[]' });
+  const folder = t.testdir({
+    'no.onnx': 'no graph',
+    'other.onnx': 'another',
+    'requests.json': '{}',
+    'training.json': '[]',
+  });
   const run = runnerIn(folder);
   const flags = '--base no.onnx --history other.onnx --out out --name n --version 1';
   const cases: readonly [command: string, reason: RegExp][] = [

@@ -99,10 +99,20 @@ async function serve(folder) {
 
 /** Sends at a fixed rate with each key while `use` runs, which starts once the charts have data. */
 async function underLoad(port, keys, use) {
+  const { default: autocannon } = await import('autocannon');
   const { bodiesOf } = await import('../dist/load/payloads.js');
-  const { runOpenLoop } = await import('../dist/load/openLoop.js');
-  const load = { bodies: bodiesOf('history', 1), connections: 16, seconds: LOAD_S + DRAWING_S, rate: RATE };
-  const sending = keys.map((key) => runOpenLoop({ ...load, target: { port, key } }));
+  const [body] = bodiesOf('history', 1);
+  const sending = keys.map((key) =>
+    autocannon({
+      url: `http://127.0.0.1:${port}/predict`,
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'X-API-Key': key },
+      body,
+      connections: 16,
+      duration: LOAD_S + DRAWING_S,
+      overallRate: RATE,
+    }),
+  );
   await sleep(LOAD_S * 1000);
   await use();
   await Promise.all(sending);

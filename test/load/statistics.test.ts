@@ -1,5 +1,5 @@
 import t from 'tap';
-import { pairwise, quantileOf, spreadOf } from '#acuity/load/statistics.js';
+import { quantileOf, spreadOf } from '#acuity/load/statistics.js';
 
 t.test('a spread is median, minimum and maximum, in any order of the values', async (t) => {
   t.strictSame(spreadOf([9, 1, 5]), { median: 5, min: 1, max: 9 });
@@ -21,13 +21,4 @@ t.test('numbers are sorted as numbers', async (t) => {
 
 t.test('nothing has no spread', async (t) => {
   t.throws(() => spreadOf([]), { name: 'RangeError' });
-});
-
-t.test('ratios are taken within a repetition: a slow minute of the machine cancels out', async (t) => {
-  const ratio = pairwise([600, 300, 1200], [100, 50, 200], (ours, theirs) => ours / theirs);
-  t.strictSame(ratio, [6, 6, 6]);
-});
-
-t.test('measurements that were not interleaved have no ratio', async (t) => {
-  t.throws(() => pairwise([1, 2], [1], (a, b) => a / b), { name: 'RangeError' });
 });

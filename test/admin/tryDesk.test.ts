@@ -1,9 +1,8 @@
 import { once } from 'node:events';
-import { request, type IncomingMessage } from 'node:http';
-import { TRY_BODY_BYTES_MAX } from '#acuity/admin/tryPath.js';
+import { type IncomingMessage, request } from 'node:http';
+import { TRY_BODY_BYTES_MAX, type TryAnswer } from '#acuity/admin/tryDesk.js';
 import t, { type Test } from 'tap';
 import { openAdmin } from '../fixtures/adminScene.js';
-import type { TryAnswer } from '#acuity/admin/tryDesk.js';
 
 const BODY = '{"current_session":{"age":34}}';
 const SCORED = '{"C_SCORE":50}';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { descriptorsMax } from '#acuity/config/descriptors.js';
+import { descriptorsMax } from '#acuity/config/cores.js';
 
 const LIMITS = `Limit                     Soft Limit           Hard Limit           Units
 Max cpu time              unlimited            unlimited            seconds

@@ -11,7 +11,7 @@ const EXAMPLES = join(REPOSITORY, 'docs/examples');
 const EXAMPLE_BLOCK = /<!-- example: (\S+) -->\n```\w+\n([^]*?)```\n/g;
 const PYTHON_EXAMPLES = join(REPOSITORY, 'packages/client-python/examples');
 
-/** The programs of docs/CALLERS.md. */
+/** The programs of docs/CLIENTS.md. */
 const CALLERS = [
   ['bash', 'morning.sh'],
   ['go', 'morning.go'],

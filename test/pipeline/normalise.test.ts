@@ -2,7 +2,7 @@ import t from 'tap';
 import { Sleep } from '#rules/sleep.js';
 import { LAYOUT } from '#acuity/records/layout.js';
 import { normaliseSleep } from '#acuity/pipeline/normalise.js';
-import { writeScalars, type SessionScalars } from '#acuity/records/write.js';
+import { writeScalars, type SessionScalars } from '#acuity/records/places.js';
 
 type Known = Partial<Record<keyof Sleep, number>>;
 

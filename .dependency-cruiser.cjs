@@ -82,6 +82,7 @@ const LAYERS = {
   adapt: ['packages/adapters', 'base'],
   judge: ['base', 'config', 'contract', 'model', 'records', 'pipeline', 'lake'],
   load: ['base', 'contract'],
+  tune: ['base', 'process', 'config', 'contract', 'load', 'auth'],
 };
 
 /** The only files that may import a technology. */

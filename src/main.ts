@@ -10,6 +10,7 @@ import { registerKeys } from './commands/keys.js';
 import { registerModel } from './commands/model.js';
 import { registerScore } from './commands/score.js';
 import { registerServe } from './commands/serve.js';
+import { registerTune } from './commands/tune.js';
 import type { ServeHooks } from './server/service.js';
 
 /** The command line. `hooks` are passed on to `serve`. */
@@ -23,6 +24,7 @@ export async function run(argv: readonly string[], hooks?: ServeHooks): Promise<
   registerAdapt(program);
   registerJudge(program);
   registerModel(program);
+  registerTune(program);
   registerHistory(program);
   registerKeys(program, () => configOrExit().keys);
   registerConfig(program);

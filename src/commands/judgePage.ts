@@ -25,7 +25,7 @@ import {
   sentenceOf,
   withInterval,
 } from '../judge/words.js';
-import { htmlTable, pageOf, type Tone } from './page.js';
+import { htmlTable, pageOf, type Tone } from '../tune/page.js';
 
 const STYLE = `
 .forests{display:grid;grid-template-columns:repeat(auto-fit,minmax(20rem,1fr));gap:.4rem 2.4rem}

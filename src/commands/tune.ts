@@ -1,0 +1,75 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { prepareEnvironment } from '../config/options.js';
+import { PAYLOADS } from '../load/payloads.js';
+import { configOrExit } from './config.js';
+import type { GoalName } from '../tune/goal.js';
+import type { TuneOptions } from '../tune/tune.js';
+import { messageOf } from '../base/errors.js';
+
+const EXIT_FAILED = 1;
+const MINUTES_MAX = 1_440;
+const MS_MAX = 60_000;
+const CONNECTIONS_MAX = 1_024;
+
+interface TuneFlags {
+  readonly goal: GoalName;
+  readonly p99Ms?: number;
+  readonly minutes: number;
+  readonly connections: number;
+  readonly payload: TuneOptions['payload'];
+  readonly requests?: string;
+  readonly html?: string;
+}
+
+export function registerTune(program: Command): void {
+  program
+    .command('tune')
+    .description('find the best settings for this machine, and print them as environment variables to paste')
+    .addOption(
+      new Option('--goal <goal>', 'what to optimise')
+        .choices(['throughput', 'latency'])
+        .default('throughput'),
+    )
+    .option('--p99-ms <n>', 'accept no setting whose 99th percentile is above this', numberUpTo(MS_MAX))
+    .option('--minutes <n>', 'never take longer than this', numberUpTo(MINUTES_MAX), 5)
+    .option('--connections <n>', 'connections of the load', numberUpTo(CONNECTIONS_MAX), 64)
+    .addOption(
+      new Option('--payload <name>', 'which requests to send')
+        .choices([...PAYLOADS, 'mixed'])
+        .default('mixed'),
+    )
+    .option('--requests <file>', 'send your own requests instead: one JSON body a line')
+    .option('--html <file>', 'also write a page with all measurements')
+    .addHelpText('after', '\nRun it on the machine that will serve, with nothing else to do.')
+    .action(async (flags: TuneFlags) => {
+      configOrExit(); // otherwise a mistake in the environment fails every trial
+      prepareEnvironment();
+      // Imported only now: most calls of the command line don't need it.
+      const { tune } = await import('../tune/tune.js');
+      try {
+        await tune(optionsOf(flags));
+      } catch (error) {
+        process.stderr.write(`acuity tune: ${messageOf(error)}\n`);
+        process.exitCode = EXIT_FAILED;
+      }
+    });
+}
+
+function optionsOf({ goal, p99Ms, minutes, connections, payload, requests, html }: TuneFlags): TuneOptions {
+  return {
+    goal: { name: goal, p99Ms },
+    minutes,
+    connections: Math.ceil(connections),
+    payload,
+    requestsFile: requests,
+    htmlFile: html,
+  };
+}
+
+function numberUpTo(most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (/^\d+(\.\d+)?$/.test(text) && value > 0 && value <= most) return value;
+    throw new InvalidArgumentError(`It must be a number above 0, at most ${most}.`);
+  };
+}

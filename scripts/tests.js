@@ -12,8 +12,7 @@ const TESTS = '.build/test';
 const LONG = [
   'bench/peers',
   'deploy/',
-  'flow/coresTaken',
-  'flow/exampleBackend',
+  'flow/example',
   'flow/floods',
   'flow/foreignClients',
   'flow/generatedClients',
@@ -22,11 +21,9 @@ const LONG = [
   'flow/oddFiles',
   'flow/pages',
   'flow/rawHttp',
-  'flow/reactionTest',
-  'flow/readOnly',
   'flow/schemathesis',
   'flow/shadow',
-  'flow/tryPage',
+  'flow/systemCalls',
   'packages/',
   'torture/',
 ];

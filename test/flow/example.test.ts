@@ -1,0 +1,244 @@
+/// <reference lib="dom" />
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import t, { type Test } from 'tap';
+import type { HistoryStorage } from '#acuity/client/history.js';
+import { DESK, openBrowser, openPage, PHONE, WITHOUT_BROWSER } from '../fixtures/browser.js';
+import { MODEL } from '../fixtures/model.js';
+import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
+import { ended } from '../fixtures/scripts.js';
+import { freePort, startServer } from '../fixtures/server.js';
+import { casesOf, checkHistories } from '../fixtures/sharedCases.js';
+
+/** The backend of examples/, with the recorded payloads, over the running service. */
+
+const EXAMPLE = join(REPOSITORY, 'examples/backend');
+const payloads = (name: string): string[] =>
+  readFileSync(join(EXAMPLE, 'payloads', name), 'utf8')
+    .trim()
+    .split('\n');
+const EVENTS = payloads('terra.ndjson');
+const [FIRST = ''] = EVENTS;
+const SECRET = 'a secret of this test';
+const isInstalled = existsSync(join(EXAMPLE, 'node_modules/better-sqlite3'));
+const skip = !isInstalled && 'examples/backend is not installed: npm --prefix examples/backend ci';
+
+t.test('the backend', { skip }, async (t) => {
+  for (const command of [
+    [join(REPOSITORY, 'scripts/build.js'), 'client'],
+    [join(REPOSITORY, 'node_modules/typescript/bin/tsc'), '-p', EXAMPLE],
+  ]) {
+    const options = { cwd: REPOSITORY, env: cleanEnvironment() };
+    const { code, stdout, stderr } = await ended(process.execPath, command, options);
+    t.equal(code, 0, stdout + stderr);
+  }
+  const service = await startServer(t);
+  const file = join(t.testdir({}), 'nights.db');
+  const env = {
+    ACUITY_URL: `http://127.0.0.1:${service.port}`,
+    ACUITY_API_KEY: service.key,
+    DATABASE_FILE: file,
+  };
+
+  await t.test('keeps nights in SQLite', async (t) => {
+    const address = await start(t, env);
+    for (const body of EVENTS)
+      t.strictSame(await (await send(address, body)).json(), { scored: true, person: 'person-1' });
+    t.equal((await send(address, EVENTS.at(-1) ?? '')).status, 200, 'the same night again does no harm');
+    t.match(await (await fetch(address)).text(), '<a href="/people/person-1">');
+    t.match(await (await fetch(`${address}people/person-1`)).text(), /20 nights, scored by [\w-]+\/\d/);
+    t.equal(statSync(file).mode & 0o777, 0o600, 'health data');
+    await t.test('says of each morning what it was made of, or why it is none', (t) => tells(t, address));
+    await t.test('answers what it can’t score with 200 and why', (t) => refuses(t, address));
+    await t.test('sends a measurement with the next night', (t) => measures(t, address));
+    await t.test('the pages', { skip: WITHOUT_BROWSER }, (t) => looks(t, address));
+  });
+
+  await t.test('its SQLite keeps histories as every storage does', async (t) => {
+    const { sqliteStore } = (await import(join(EXAMPLE, 'dist/sqliteStore.js'))) as {
+      sqliteStore(file: string): HistoryStorage & { close(): Promise<void> };
+    };
+    const store = sqliteStore(join(t.testdir({}), 'nights.db'));
+    await checkHistories(t, casesOf('history'), store);
+    await store.close();
+  });
+
+  await t.test('with a secret, accepts signed webhooks only; without the service, says 503', async (t) => {
+    const ACUITY_URL = `http://127.0.0.1:${await freePort()}`;
+    const address = await start(t, { ...env, ACUITY_URL, TERRA_SIGNING_SECRET: SECRET });
+    const seconds = Math.floor(Date.now() / 1000);
+    const signed = (at: number, text: string) =>
+      `t=${at},v1=${createHmac('sha256', SECRET).update(`${at}.${text}`).digest('hex')}`;
+    for (const [signature, status] of [
+      [undefined, 401],
+      [signed(seconds, `${FIRST} `), 401],
+      [signed(seconds - 3600, FIRST), 401],
+      [signed(seconds, FIRST), 503], // for the provider to send again
+    ] as const)
+      t.equal((await send(address, FIRST, signature)).status, status);
+  });
+
+  await t.test('with a service of its own, leaves nothing behind when npm is stopped', async (t) => {
+    const npm = spawn('npm', ['--prefix', EXAMPLE, 'start'], {
+      env: cleanEnvironment({ PORT: '0', DATABASE_FILE: file, ACUITY_MODEL: MODEL }),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    t.teardown(() => npm.kill('SIGKILL'));
+    const left = once(npm, 'close'); // when no process is left that could write
+    const address = await lineOf(npm, /^http/);
+    t.equal((await fetch(address)).status, 200);
+    npm.kill('SIGTERM');
+    await left;
+    await t.rejects(fetch(address));
+  });
+});
+
+/** The first line on standard output that matches; what comes after it is read too. */
+async function lineOf({ stdout }: ChildProcess, pattern: RegExp): Promise<string> {
+  if (stdout === null) throw new Error('no standard output');
+  const lines = createInterface({ input: stdout });
+  return new Promise((resolve, reject) => {
+    lines.on('line', (line) => pattern.test(line) && resolve(line));
+    lines.once('close', () => reject(new Error('it ended')));
+  });
+}
+
+/** Its address. */
+async function start(t: Test, variables: Readonly<Record<string, string>>): Promise<string> {
+  const child = spawn(process.execPath, [join(EXAMPLE, 'dist/main.js')], {
+    env: cleanEnvironment({ PORT: '0', ...variables }),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const end = once(child, 'exit');
+  t.teardown(async () => {
+    child.kill('SIGTERM');
+    await end;
+  });
+  return lineOf(child, /^http/);
+}
+
+function send(address: string, body: string, signature?: string): Promise<Response> {
+  const headers = signature === undefined ? {} : { 'Terra-Signature': signature };
+  return fetch(`${address}webhooks/terra`, { method: 'POST', body, headers });
+}
+
+/** A night in two sleeps with a nap beside it; the same sent again a day later; a provider that answers 401. */
+async function tells(t: Test, address: string): Promise<void> {
+  const answers: unknown[] = [];
+  for (const body of payloads('mornings.ndjson')) answers.push(await (await send(address, body)).json());
+  const late =
+    'sleep: no night to score: the newest ended 25 hours before the moment to score, and a night counts for 20';
+  const dead =
+    'sleep: expected an event of type sleep, or the answer of GET /sleep, with data; this is an error answer';
+  t.match(answers, [
+    { scored: true, person: 'person-2' },
+    { scored: false, why: new RegExp(`^${late}`) },
+    { scored: false, why: dead },
+  ]);
+  const page = await (await fetch(`${address}people/person-2`)).text();
+  t.match(page, `<li>2026-03-03T07:15 ${late}`);
+  t.match(page, `<li>2026-03-04T06:30 ${dead}`);
+}
+
+async function refuses(t: Test, address: string): Promise<void> {
+  const nap = await send(address, FIRST.replace('"is_nap":false', '"is_nap":true'));
+  t.equal(nap.status, 200);
+  t.match(await nap.json(), { scored: false, why: /only naps/ });
+  t.equal((await send(address, 'no JSON')).status, 400);
+  t.equal((await send(address, 'x'.repeat(9 * 1024 * 1024))).status, 413);
+  t.equal((await fetch(`${address}nothing`)).status, 404);
+  t.match(await (await fetch(`${address}people/%3Cb%3E`)).text(), '&#60;b&#62;');
+}
+
+/** A form and a reaction test, refused or kept until a night of their day or later. */
+async function measures(t: Test, address: string): Promise<void> {
+  const at = `${address}people/person-3`;
+  const form = new URLSearchParams({ age: '34', sex: 'F' });
+  for (const [index, answer] of [2, 3, 1, 2, 1, 3, 2, 2, 1, 2].entries())
+    form.set(`q${index + 1}`, String(answer));
+  const post = (headers = {}) => fetch(`${at}/questions`, { method: 'POST', body: form, headers });
+  t.match(await (await post()).text(), 'More stress than 67 in 100 women of your age');
+  t.equal((await post({ 'sec-fetch-site': 'cross-site' })).status, 403);
+  form.delete('q3');
+  t.equal((await post()).status, 422);
+  const react = async (age: number): Promise<unknown> => {
+    const result = { age, sex: 'M', on: '2026-02-11', reactionsMs: Array.from({ length: 25 }, () => 255) };
+    return (await fetch(`${at}/reaction`, { method: 'POST', body: JSON.stringify(result) })).json();
+  };
+  t.match(await react(25), { told: /^More attention than 32 in 100 men of your age/ });
+  t.match(await react(45), { why: /of 20 to 30 and of 65 to 75/ });
+  for (const body of EVENTS.slice(0, 5)) await send(address, body.replaceAll('person-1', 'person-3'));
+  const page = await (await fetch(at)).text();
+  t.match(page, /<th scope="row">2026-02-11<\/th><td>attention<\/td><td class="number">32<\/td><td>counts/);
+  t.match(page, /<td>stress<\/td><td class="number">67<\/td><td>waits/, 'today is after those nights');
+}
+
+async function looks(t: Test, address: string): Promise<void> {
+  // Weeks of somebody who does not exist: each night with its range.
+  const { madeUpWeeks } = (await import(join(EXAMPLE, 'dist/madeUpWeeks.js'))) as {
+    madeUpWeeks(person: string): string[];
+  };
+  for (const body of madeUpWeeks('person-4')) t.equal((await send(address, body)).status, 200);
+  const browser = await openBrowser(t);
+  for (const look of [DESK, PHONE]) {
+    const { page, complaints } = await openPage(t, browser, { url: address, look });
+    for (const path of ['person-1', 'person-3', 'person-3/questions', 'person-3/reaction', 'person-4']) {
+      await page.goto(`${address}people/${path}`);
+      const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+      t.equal(wide, look.width, `nothing to scroll sideways: ${path}`);
+    }
+    t.match(await page.textContent('body'), /28 nights, scored by .* All of them had full data/);
+    t.equal(await page.locator('svg[role=img] polygon.band').count(), 5);
+    t.equal(
+      await page.locator('line.range').count(),
+      5 * 28 + 1,
+      'one for each score and night, and the key',
+    );
+    t.strictSame(complaints, []);
+  }
+  await t.test('a reaction equals the time of a scripted press, to the millisecond', async (t) => {
+    const { page } = await openPage(t, browser, { url: `${address}people/person-5/reaction`, look: DESK });
+    await page.fill('#age', '25');
+    await page.selectOption('#sex', 'F');
+    await page.evaluate(() => {
+      const { dataset } = document.querySelector<HTMLElement>('#test') ?? document.body;
+      Object.assign(dataset, { seconds: 5, leastWaitMs: 20, mostWaitMs: 60 }); // a short test
+      // The script sees the signal by itself: the first frame after the one in which the field turned.
+      const field = document.querySelector('#field');
+      const pressed: number[] = [];
+      Object.assign(globalThis, { pressed });
+      const delays = [120, 250, 250, 400];
+      const press = (shownMs: number): void => {
+        const event = new KeyboardEvent('keydown', { code: 'Space', bubbles: true });
+        pressed.push(event.timeStamp - shownMs);
+        document.dispatchEvent(event);
+      };
+      new MutationObserver(() => {
+        if (field?.getAttribute('data-state') !== 'on') return;
+        requestAnimationFrame((shownMs) => {
+          setTimeout(() => press(shownMs), delays[pressed.length % delays.length]);
+        });
+      }).observe(field ?? document, { attributes: true, attributeFilter: ['data-state'] });
+    });
+    const [sent] = await Promise.all([
+      page.waitForRequest((request) => request.method() === 'POST'),
+      page.click('button.act'),
+    ]);
+    const { reactionsMs, ...about } = sent.postDataJSON() as { readonly reactionsMs: readonly number[] };
+    const pressed = await page.evaluate(() => (globalThis as unknown as { pressed: number[] }).pressed);
+    t.match(about, { age: 25, sex: 'F', on: /^\d{4}-\d\d-\d\d$/ });
+    t.ok(reactionsMs.length > 4, `${reactionsMs.length} reactions`);
+    t.equal(reactionsMs.length, pressed.length);
+    for (const [index, ms] of reactionsMs.entries())
+      t.ok(Math.abs(ms - (pressed[index] ?? NaN)) <= 1, `${ms} ms measured, ${pressed[index]} ms pressed`);
+    await page.reload();
+    await page.fill('#age', '45');
+    await page.click('button.act');
+    t.match(await page.textContent('#told'), /norms for ages 20 to 30 and 65 to 75 alone/);
+    t.equal(await page.isVisible('#field'), false, 'it is told before the three minutes of the test');
+  });
+}

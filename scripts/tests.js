@@ -15,7 +15,6 @@ const LONG = [
   'flow/example',
   'flow/floods',
   'flow/foreignClients',
-  'flow/generatedClients',
   'flow/hanging',
   'flow/npm',
   'flow/oddFiles',
@@ -29,7 +28,7 @@ const LONG = [
 ];
 /** Modules with which a test starts a process, a server in one, or a browser. */
 const STARTERS =
-  /node:child_process|playwright-core|fixtures\/(scripts|haproxy|redis|browser|promtool|server|stops)\.js/;
+  /node:child_process|playwright-core|fixtures\/(scripts|proxies|redis|browser|promtool|server|stops)\.js/;
 
 /**
  * Every test file, by its path from the root.

@@ -5,9 +5,15 @@ import * as errors from '#acuity/client/errors.js';
 import { slipsIn } from '#acuity/client/fieldNames.js';
 import { memoryStorage } from '#acuity/client/history.js';
 import { NodeTransport, type Incoming, type Outgoing } from '#acuity/client/transport.js';
-import { startScripted, type Reply } from '../fixtures/scriptedServer.js';
+import {
+  startScripted,
+  type Reply,
+  casesOf,
+  checkHistories,
+  clientTo,
+  KEY,
+} from '../fixtures/sharedCases.js';
 import { startServer } from '../fixtures/server.js';
-import { casesOf, checkHistories, clientTo, KEY } from '../fixtures/sharedCases.js';
 
 const REQUEST: PredictionRequestBody = { current_session: { HR_night: [61.8731, 62, 63] } };
 type Named = Readonly<Record<string, unknown>>;

@@ -3,8 +3,7 @@ import type { PredictionRequestBody } from '#acuity/client/contract.js';
 import { KeyRejectedError } from '#acuity/client/errors.js';
 import type { Outcome, PredictManyOptions } from '#acuity/client/lists.js';
 import type { Transport } from '#acuity/client/transport.js';
-import { startScripted, type Reply } from '../fixtures/scriptedServer.js';
-import { casesOf, clientTo, KEY, SCORES } from '../fixtures/sharedCases.js';
+import { startScripted, type Reply, casesOf, clientTo, KEY, SCORES } from '../fixtures/sharedCases.js';
 
 interface ListReply extends Omit<Reply, 'text'> {
   readonly lines?: readonly unknown[];

@@ -1,10 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { createServer, type AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
-import { startScripted } from '../fixtures/scriptedServer.js';
+import { startScripted, KEY, SCORES } from '../fixtures/sharedCases.js';
 import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
 import { ended } from '../fixtures/scripts.js';
-import { KEY, SCORES } from '../fixtures/sharedCases.js';
 
 /** Another Node to try it with: from 24 on it looks for proxies in the environment, where it is told to. */
 const node = process.env['PROXY_NODE'] ?? process.execPath;

@@ -4,7 +4,7 @@ import t from 'tap';
 import { modelLabel } from '#acuity/model/manifest.js';
 import { BAD_AGES } from '../fixtures/ages.js';
 import { Connection, send, sendOn, type Reply } from '../fixtures/connection.js';
-import { PIPE_VARIABLE } from '../fixtures/faultyWorkers.js';
+import { PIPE_VARIABLE } from '../fixtures/troubles.js';
 import { changeManifest, copyModel, manifestOf, replaceFile, turnLink } from '../fixtures/model.js';
 import { startServer, type RunningServer } from '../fixtures/server.js';
 import { FAULTY, loopsOf, makePipe } from '../fixtures/stops.js';

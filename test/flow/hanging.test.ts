@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { BAD_AGES } from '../fixtures/ages.js';
 import { send } from '../fixtures/connection.js';
-import { PIPE_VARIABLE as WORKER_PIPE } from '../fixtures/faultyWorkers.js';
 import { runServer, type Exit, type RunningServer, type ServerOptions } from '../fixtures/server.js';
 import {
   endOf,
@@ -17,10 +16,9 @@ import {
   SLOW_THREADS,
   startToStop,
   terminate,
-  TROUBLED,
   troubled,
 } from '../fixtures/stops.js';
-import { PIPE_VARIABLE, TROUBLE_VARIABLE } from '../fixtures/troubles.js';
+import { PIPE_VARIABLE } from '../fixtures/troubles.js';
 
 /*
  * Odd stops: nothing holds them up for long. Even if something hangs, the process has ended at the latest two seconds
@@ -98,7 +96,7 @@ const CASES: readonly Case[] = [
     name: 'a drain that a hanging run outlasts, on a full disk',
     start: (t) =>
       onFullDisk((stdout) =>
-        startToStop(t, 1, { stdout, nodeOptions: FAULTY, env: { [WORKER_PIPE]: makePipe(t) } }),
+        startToStop(t, 1, { stdout, nodeOptions: FAULTY, env: { [PIPE_VARIABLE]: makePipe(t) } }),
       ),
     before: async (server) => {
       ask(server, BAD_AGES.hangs);
@@ -111,7 +109,7 @@ const CASES: readonly Case[] = [
   {
     name: 'a worker that hangs, and a log without a reader',
     start: (t) => {
-      const env = { [WORKER_PIPE]: makePipe(t), ACUITY_HANG_MS: '500' };
+      const env = { [PIPE_VARIABLE]: makePipe(t), ACUITY_HANG_MS: '500' };
       return onPipe(t, 2, true, { nodeOptions: FAULTY, env });
     },
     before: floodWithLines,
@@ -120,18 +118,19 @@ const CASES: readonly Case[] = [
   },
   {
     name: 'a defect, on a full disk',
-    start: (t) => onFullDisk((stdout) => startToStop(t, 2, { stdout, ...troubled('defect') })),
+    start: (t) => onFullDisk((stdout) => startToStop(t, 2, { stdout, nodeOptions: troubled('defect') })),
     act: (server) => server.signal('SIGUSR2'),
     exit: DEFECT,
   },
   {
     name: 'a main event loop that hangs',
-    start: (t) => startToStop(t, 2, troubled('loop hangs')),
+    start: (t) => startToStop(t, 2, { nodeOptions: troubled('loop-hangs') }),
     exit: KILLED,
   },
   {
     name: 'a file operation for which exit would wait for ever',
-    start: (t) => startToStop(t, 1, troubled('pool hangs', { [PIPE_VARIABLE]: makePipe(t) })),
+    start: (t) =>
+      startToStop(t, 1, { nodeOptions: troubled('pool-hangs'), env: { [PIPE_VARIABLE]: makePipe(t) } }),
     before: (server) => predict(server),
     exit: KILLED,
   },
@@ -160,8 +159,8 @@ for (const { name, start, before, act, exit } of CASES) {
 t.test('a signal during the start', async (t) => {
   const keys = { ACUITY_KEYS: `file:${join(t.testdir(), 'keys.json')}` };
   const server = runServer({
-    nodeOptions: TROUBLED,
-    env: { ...keys, ...loopsOf(2), [TROUBLE_VARIABLE]: 'signal at start' },
+    nodeOptions: troubled('signal-at-start'),
+    env: { ...keys, ...loopsOf(2) },
   });
   const { code, signal } = await server.exited;
   // Where the start takes long, the process ends by the signal itself.

@@ -5,6 +5,7 @@ import { REPOSITORY, cleanEnvironment } from '../fixtures/repository.js';
 import { ended } from '../fixtures/scripts.js';
 import { startServer } from '../fixtures/server.js';
 import { loopsOf } from '../fixtures/stops.js';
+import { until } from '../fixtures/until.js';
 
 interface Issued {
   readonly id: string;
@@ -27,23 +28,24 @@ async function operate(...args: string[]): Promise<Issued> {
   return JSON.parse(stdout) as Issued;
 }
 
-/** Asks until the answer has this status; it never comes where a change is not seen. */
-async function until(key: string, wanted: number): Promise<void> {
-  while ((await send(server.port, { headers: { 'X-API-Key': key }, body: BODY })).status !== wanted);
-}
+/** Asks until the answer has this status. */
+const answered = (key: string, wanted: number): Promise<void> =>
+  until(
+    async () => (await send(server.port, { headers: { 'X-API-Key': key }, body: BODY })).status === wanted,
+  );
 
 t.test('what the operator does to a running server counts, in each event loop', async (t) => {
   const old = await operate('issue', '--kind', 'demo', '--rate', 'unlimited');
-  await until(old.key, 200);
+  await answered(old.key, 200);
   const successor = await operate('rotate', old.id);
-  await until(old.key, 403);
-  await until(successor.key, 200);
+  await answered(old.key, 403);
+  await answered(successor.key, 200);
   t.pass('it is taken');
 });
 
 t.test('a key is held to one bucket over connections on two event loops', async (t) => {
   const { key } = await operate('issue', '--kind', 'live', '--rate', String(RATE_PER_S));
-  await until(key, 200);
+  await answered(key, 200);
   const headers = { 'X-API-Key': key };
   const connections = await Promise.all(Array.from({ length: 20 }, () => Connection.open(server.port)));
   t.teardown(() => connections.forEach((connection) => connection.destroy()));

@@ -6,10 +6,9 @@ import { PROVIDERS, type Recording, type RecordingProblem } from '#adapters/reco
 import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import type { Measurement, PredictionRequestBody, ScoreRecord, Session } from '#acuity/contract/request.js';
 import type { PredictionResponse } from '#acuity/contract/response.js';
-import { metricsOf } from '../fixtures/atRest.js';
+import { metricsOf, valueOf } from '../fixtures/promtool.js';
 import { requestBody, scoreRecord, session } from '../fixtures/bodies.js';
 import { Connection, sendOn, type Reply } from '../fixtures/connection.js';
-import { valueOf } from '../fixtures/promtool.js';
 import { REPOSITORY } from '../fixtures/repository.js';
 import { startServer } from '../fixtures/server.js';
 import { casesOf } from '../fixtures/sharedCases.js';

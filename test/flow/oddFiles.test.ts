@@ -11,6 +11,7 @@ import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
 import { ended, writeRepository, type Ended } from '../fixtures/scripts.js';
 import { runServer, type RunningServer } from '../fixtures/server.js';
 import { skipElsewhere, SLOW_THREADS, startToStop } from '../fixtures/stops.js';
+import { until } from '../fixtures/until.js';
 
 /**
  * A file that the server reads may be replaced by anything, and its disk may stop answering; what can't be read or
@@ -19,14 +20,6 @@ import { skipElsewhere, SLOW_THREADS, startToStop } from '../fixtures/stops.js';
 
 const skip = skipElsewhere;
 const CLEAN = { code: 0, signal: null };
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  const endsMs = Date.now() + 60_000;
-  while (!(await holds())) {
-    if (Date.now() > endsMs) throw new Error('it never came true');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
 
 async function status({ port }: RunningServer, key: string): Promise<number> {
   return (await send(port, { headers: { 'X-API-Key': key }, body: '{"current_session":{}}' })).status;

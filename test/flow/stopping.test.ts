@@ -1,9 +1,8 @@
 import t from 'tap';
 import { BAD_AGES } from '../fixtures/ages.js';
-import { metricsOf } from '../fixtures/atRest.js';
+import { metricsOf, valueOf } from '../fixtures/promtool.js';
 import { requestBody } from '../fixtures/bodies.js';
 import { Connection, head, send, type Reply } from '../fixtures/connection.js';
-import { valueOf } from '../fixtures/promtool.js';
 import { startServer } from '../fixtures/server.js';
 import { FAULTY } from '../fixtures/stops.js';
 

@@ -4,10 +4,9 @@ import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { createKey } from '#acuity/auth/key.js';
-import { metricsOf } from '../fixtures/atRest.js';
+import { metricsOf, valueOf, type Series } from '../fixtures/promtool.js';
 import { requestBody, session } from '../fixtures/bodies.js';
 import { Connection, head, send, sendOn } from '../fixtures/connection.js';
-import { valueOf, type Series } from '../fixtures/promtool.js';
 import { startServer, type RunningServer } from '../fixtures/server.js';
 import { loopsOf } from '../fixtures/stops.js';
 

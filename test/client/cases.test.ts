@@ -156,7 +156,7 @@ t.test('the real service', async (t) => {
   // Lists beyond the queue are split by the number in the refusal; a small bucket gets smaller lists, and time.
   for (const [by, count, listMax, told] of [
     [client, 500, 500, 422],
-    [slow, 50, 100, 429],
+    [slow, 25, 100, 429],
   ] as const) {
     const requests = Array.from({ length: count }, (_, age) => ({ current_session: { age: age % 90 } }));
     let expected = 0;

@@ -137,7 +137,7 @@ function openFolder(t: Test): string {
 /** Without what the test runner has every child of Node load: that writes files of its own. */
 const PLAIN = ['env', '-u', 'NODE_OPTIONS'];
 /** As a user who owns nothing. */
-const NOBODY = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
+const AS_OTHER = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
 const succeeds = ([file = '', ...args]: readonly string[]): boolean => spawnSync(file, args).status === 0;
 
 async function toldInOneLine(t: Test, command: readonly string[], said: RegExp, env = {}): Promise<void> {
@@ -148,18 +148,18 @@ async function toldInOneLine(t: Test, command: readonly string[], said: RegExp, 
   t.notMatch(stderr, /^ {4}at /m, 'no stack');
 }
 
-const canBeNobody = isRoot && succeeds([...NOBODY, process.execPath, MAIN, '--version']);
-const notNobody =
-  !canBeNobody && 'needs root, setpriv (Debian: util-linux), and a checkout that everybody may read';
+const canBeOther = isRoot && succeeds([...AS_OTHER, process.execPath, MAIN, '--version']);
+const cannotBeOther =
+  !canBeOther && 'needs root, setpriv (Debian: util-linux), and a checkout that everybody may read';
 
-t.test("somebody else's key folder", { skip: notNobody }, async (t) => {
+t.test("somebody else's key folder", { skip: cannotBeOther }, async (t) => {
   const folder = join(openFolder(t), 'keys');
   mkdirSync(folder, { mode: 0o700 });
   const keys = `file:${join(folder, 'keys.json')}`;
   const env = { ACUITY_KEYS: keys, ACUITY_PORT: '0', ACUITY_ADMIN_PORT: '0', ACUITY_MODEL: MODEL };
   for (const command of ['keys list', 'keys issue --kind live', 'serve']) {
     const said = /^(error|acuity): can't (read|write) .*keys\.json: permission denied \(EACCES\)$/;
-    await toldInOneLine(t, [...NOBODY, ...PLAIN, process.execPath, MAIN, ...command.split(' ')], said, env);
+    await toldInOneLine(t, [...AS_OTHER, ...PLAIN, process.execPath, MAIN, ...command.split(' ')], said, env);
   }
 });
 

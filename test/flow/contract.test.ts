@@ -183,7 +183,11 @@ const untimed = (body: string): string => body.replace(/"inference_time_ms":[0-9
 t.test('lines are answered as requests of their own are', async (t) => {
   const lines = [
     ...good(4),
-    ...['{', '[]', '{"current_session":{"age":-1}}', '{"current_session":{}}   ', '{"history":"acu2.x"}'],
+    '{',
+    '[]',
+    '{"current_session":{"age":-1}}',
+    '{"current_session":{}}   ',
+    '{"history":"acu2.x"}',
     ...good(4).map((text) => text.replace('{', '{"explain":true,"history":"",')),
   ];
   const answers = linesOf(await sendOn(connection, list(lines)));

@@ -194,10 +194,10 @@ async function isLive(t: Test, page: Page, { port, key }: RunningServer): Promis
   t.match(await page.textContent('#model'), /^[\w-]+\/\d+\.\d+\.\d+/);
   t.ok(await page.locator('#defaults tr', { hasText: 'ACUITY_QUEUE_MAX' }).isHidden(), 'defaults are folded');
   t.match(await page.textContent('#settings'), /ACUITY_DEADLINE_MS\s*30000/, 'what was set is shown');
-  let isOver = false;
+  const stop = new AbortController();
   const body = JSON.stringify(requestBody(0));
   const callers = [key, 'sk_live_nonsense'].map(async (key) => {
-    while (!isOver) {
+    while (!stop.signal.aborted) {
       await send(port, { headers: { 'X-API-Key': key }, body });
       await pause(20);
     }
@@ -209,7 +209,7 @@ async function isLive(t: Test, page: Page, { port, key }: RunningServer): Promis
   t.match(await page.getAttribute('#charts canvas', 'aria-label'), /Throughput.*scored \d/);
   t.ok(await page.locator('.cause').first().isVisible());
   t.equal(await page.locator('#shadow-scores tbody tr').count(), 5);
-  isOver = true;
+  stop.abort();
   await Promise.all(callers);
 }
 

@@ -242,30 +242,39 @@ t.test('no value and no key is in log, metrics and traces; what is sampled is tr
   }
 });
 
-t.test('a collector that is not there, or says nothing, holds nothing up', async (t) => {
-  const sockets = new Set<Socket>();
-  const silent = createServer((socket) => void sockets.add(socket)).listen(0, '127.0.0.1');
-  await once(silent, 'listening');
-  t.teardown(() => {
-    silent.close();
-    for (const socket of sockets) socket.destroy();
-  });
-  const ports = [(silent.address() as AddressInfo).port, 1];
-  const tried = ports.map(async (port): Promise<RunningServer> => {
-    const env = { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` };
-    const { key, ...other } = await startServer(t, { env });
-    const headers = { 'X-API-Key': key };
-    for (let request = 0; request < 20; request++) {
-      const { status } = await send(other.port, {
-        headers: { ...headers, ...context().headers },
-        body: markedBody(0),
-      });
-      t.equal(status, 200);
-    }
-    other.signal('SIGTERM');
-    t.strictSame(await other.exited, { code: 0, signal: null });
-    return { key, ...other };
-  });
-  const [, absent] = await Promise.all(tried);
-  t.match(absent?.output(), /traces are not sent/);
-});
+t.test(
+  'a collector that is not there, or says nothing, holds nothing up; disabled, nothing is sent',
+  async (t) => {
+    const before = collector.sent().length;
+    const sockets = new Set<Socket>();
+    const silent = createServer((socket) => void sockets.add(socket)).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    t.teardown(() => {
+      silent.close();
+      for (const socket of sockets) socket.destroy();
+    });
+    const endpoint = (url: string) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: url });
+    const envs = [
+      endpoint(`http://127.0.0.1:${(silent.address() as AddressInfo).port}`),
+      endpoint('http://127.0.0.1:1'),
+      { ...endpoint(collector.url), OTEL_SDK_DISABLED: 'true' },
+    ];
+    const tried = envs.map(async (env): Promise<RunningServer> => {
+      const { key, ...other } = await startServer(t, { env });
+      const headers = { 'X-API-Key': key };
+      for (let request = 0; request < 20; request++) {
+        const { status } = await send(other.port, {
+          headers: { ...headers, ...context().headers },
+          body: markedBody(0),
+        });
+        t.equal(status, 200);
+      }
+      other.signal('SIGTERM');
+      t.strictSame(await other.exited, { code: 0, signal: null });
+      return { key, ...other };
+    });
+    const [, absent] = await Promise.all(tried);
+    t.match(absent?.output(), /traces are not sent/);
+    t.equal(collector.sent().length, before);
+  },
+);

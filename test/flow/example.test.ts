@@ -30,7 +30,7 @@ const skip = !isInstalled && 'examples/backend is not installed: npm --prefix ex
 t.test('the backend', { skip }, async (t) => {
   for (const command of [
     [join(REPOSITORY, 'scripts/build.js'), 'client'],
-    [join(REPOSITORY, 'node_modules/typescript/bin/tsc'), '-p', EXAMPLE],
+    [join(REPOSITORY, 'packages/build-tools/node_modules/typescript/bin/tsc'), '-p', EXAMPLE],
   ]) {
     const options = { cwd: REPOSITORY, env: cleanEnvironment() };
     const { code, stdout, stderr } = await ended(process.execPath, command, options);

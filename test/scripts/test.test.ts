@@ -59,7 +59,7 @@ t.test('npm test', async (t) => {
 t.test('a broken build fails before any test runs', async (t) => {
   const dir = t.testdir();
   writeRepository(dir, {
-    'node_modules/typescript/bin/tsc': 'process.exit(2);',
+    'packages/build-tools/node_modules/typescript/bin/tsc': 'process.exit(2);',
     'node_modules/@tapjs/run/dist/esm/index.js': '',
   });
   const { code, stderr } = await ended(process.execPath, [join('scripts', 'test.js')], {

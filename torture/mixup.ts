@@ -12,8 +12,7 @@ import { changeManifest, copyModel, turnLink } from '#fixtures/model.js';
 import { startServer, type RunningServer, type Teardown } from '#fixtures/server.js';
 import { FAULTY, loopsOf } from '#fixtures/stops.js';
 import { knownAnswers, requestTo, wrongAnswer, type KnownAnswer } from './knownAnswers.js';
-import { leftBehind, metricsOf } from '#fixtures/atRest.js';
-import { valueOf } from '#fixtures/promtool.js';
+import { leftBehind, metricsOf, valueOf } from '#fixtures/promtool.js';
 import { Count, triedOnce, type Form, type Part, type Trial } from './part.js';
 import { isAbove, slopeOf, slopeText } from './slope.js';
 

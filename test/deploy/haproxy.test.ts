@@ -2,9 +2,8 @@ import { connect as connect2 } from 'node:http2';
 import { request } from 'node:https';
 import t from 'tap';
 import { Connection, chunked, head, send, sendOn } from '../fixtures/connection.js';
-import { startProxy, WITHOUT_HAPROXY, type Proxy } from '../fixtures/haproxy.js';
+import { startProxy, WITHOUT_HAPROXY, type Proxy, startRecordingService } from '../fixtures/proxies.js';
 import { rawCases } from '../fixtures/rawCases.js';
-import { startRecordingService } from '../fixtures/recordingService.js';
 import { startServer, type RunningServer } from '../fixtures/server.js';
 
 /**

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { Connection, chunked, head } from '../fixtures/connection.js';
-import { WITHOUT_NGINX, startNginx } from '../fixtures/plainProxies.js';
-import { startRecordingService } from '../fixtures/recordingService.js';
+import { WITHOUT_NGINX, startNginx, startRecordingService } from '../fixtures/proxies.js';
 import { REPOSITORY } from '../fixtures/repository.js';
 import { freePort } from '../fixtures/server.js';
 

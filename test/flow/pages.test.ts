@@ -248,7 +248,7 @@ async function copies(t: Test, page: Page, server: RunningServer): Promise<void>
   });
   symlinkSync(join(REPOSITORY, 'dist/client'), join(folder, 'node_modules/acuity-client/client'));
   const types = `--typeRoots ${join(REPOSITORY, 'node_modules/@types')} --types node`.split(' ');
-  const compiler = `--strict --module nodenext --target es2022 --skipLibCheck copied.ts`.split(' ');
+  const compiler = `--strict --module nodenext --target es2022 --skipLibCheck --ignoreConfig copied.ts`.split(' ');
   run(
     process.execPath,
     [join(REPOSITORY, 'packages/build-tools/node_modules/typescript/bin/tsc'), ...types, ...compiler],

@@ -204,8 +204,7 @@ async function isLive(t: Test, page: Page, { port, key }: RunningServer): Promis
   });
   for (const tile of ['scored', 'p99']) await page.waitForFunction(shows, tile, WAIT);
   await page.waitForFunction(refusals, 'keyInvalid', WAIT);
-  for (const part of ['#diagnosis.red', '#shadow:not([hidden])'])
-    await page.waitForSelector(part, WAIT);
+  for (const part of ['#diagnosis.red', '#shadow:not([hidden])']) await page.waitForSelector(part, WAIT);
   t.match(await page.getAttribute('#charts canvas', 'aria-label'), /Throughput.*scored \d/);
   t.ok(await page.locator('.shown').first().isVisible());
   t.equal(await page.locator('#shadow-scores tbody tr').count(), 5);
@@ -248,7 +247,9 @@ async function copies(t: Test, page: Page, server: RunningServer): Promise<void>
   });
   symlinkSync(join(REPOSITORY, 'dist/client'), join(folder, 'node_modules/acuity-client/client'));
   const types = `--typeRoots ${join(REPOSITORY, 'node_modules/@types')} --types node`.split(' ');
-  const compiler = `--strict --module nodenext --target es2022 --skipLibCheck --ignoreConfig copied.ts`.split(' ');
+  const compiler = `--strict --module nodenext --target es2022 --skipLibCheck --ignoreConfig copied.ts`.split(
+    ' ',
+  );
   run(
     process.execPath,
     [join(REPOSITORY, 'packages/build-tools/node_modules/typescript/bin/tsc'), ...types, ...compiler],

@@ -18,7 +18,6 @@ interface TuneFlags {
   readonly connections: number;
   readonly payload: TuneOptions['payload'];
   readonly requests?: string;
-  readonly html?: string;
 }
 
 export function registerTune(program: Command): void {
@@ -39,7 +38,6 @@ export function registerTune(program: Command): void {
         .default('mixed'),
     )
     .option('--requests <file>', 'send your own requests instead: one JSON body a line')
-    .option('--html <file>', 'also write a page with all measurements')
     .addHelpText('after', '\nRun it on the machine that will serve, with nothing else to do.')
     .action(async (flags: TuneFlags) => {
       configOrExit(); // otherwise a mistake in the environment fails every trial
@@ -55,14 +53,13 @@ export function registerTune(program: Command): void {
     });
 }
 
-function optionsOf({ goal, p99Ms, minutes, connections, payload, requests, html }: TuneFlags): TuneOptions {
+function optionsOf({ goal, p99Ms, minutes, connections, payload, requests }: TuneFlags): TuneOptions {
   return {
     goal: { name: goal, p99Ms },
     minutes,
     connections: Math.ceil(connections),
     payload,
     requestsFile: requests,
-    htmlFile: html,
   };
 }
 

@@ -1,5 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { issue } from '../auth/lifecycle.js';
 import { storesAt } from '../auth/location.js';
@@ -9,7 +9,7 @@ import { bodiesOf, PAYLOADS, type PayloadName } from '../load/payloads.js';
 import { candidatesFor, defaultsFor, nameOf, thinned, type Candidate } from './candidates.js';
 import { compareOutcomes, judge, p99Words, type Duel, type Goal, type Outcome } from './goal.js';
 import { affordable, halve } from './halving.js';
-import { blockOf, pageFor, type TuneFindings } from './report.js';
+import { blockOf, type TuneFindings } from './report.js';
 import { keysIn, loaded, startCandidate, tryCandidate, type Bench } from './trials.js';
 import { messageOf } from '../base/errors.js';
 
@@ -21,7 +21,6 @@ export interface TuneOptions {
   readonly payload: PayloadName | 'mixed';
   /** NDJSON of the operator's own requests, instead of a payload. */
   readonly requestsFile: string | undefined;
-  readonly htmlFile: string | undefined;
 }
 
 const MS_PER_MINUTE = 60_000;
@@ -49,9 +48,7 @@ export async function tune(options: TuneOptions): Promise<void> {
   const key = await issueKey(folder);
   const { connections } = options;
   const bench: Bench = { folder, key, environment: environment(), bodies, connections, endMs };
-  const findings = await search(bench, options.goal, startMs);
-  process.stdout.write(`${blockOf(findings)}\n`);
-  if (options.htmlFile !== undefined) writeFileSync(options.htmlFile, pageFor(findings));
+  process.stdout.write(`${blockOf(await search(bench, options.goal, startMs))}\n`);
 }
 
 function bodiesFor({ payload, requestsFile }: TuneOptions): readonly string[] {
@@ -104,7 +101,7 @@ async function search(bench: Bench, goal: Goal, startMs: number): Promise<TuneFi
         ratio: undefined,
       }
     : judge(goal, duel);
-  return { machine: machineLine(cores), goal, rate, rounds, winner, defaults, duel, verdict };
+  return { goal, rate, rounds, winner, defaults, duel, verdict };
 }
 
 async function halfOfDefaults(bench: Bench, defaults: Candidate, totalMs: number): Promise<number> {
@@ -160,10 +157,6 @@ async function fight(
 function wordsOf({ perSecond, p99Ms, errors }: Outcome): string {
   const faults = errors > 0 ? `, ${errors} without a 200` : '';
   return `${Math.round(perSecond)} requests/s, ${p99Words(p99Ms)}${faults}`;
-}
-
-function machineLine(cores: number): string {
-  return `${cores} usable cores, ${cpus()[0]?.model.trim() ?? 'unknown processor'}, Node ${process.versions.node}`;
 }
 
 function say(line: string): void {

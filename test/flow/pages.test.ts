@@ -1,11 +1,8 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { pageFor } from '#acuity/tune/report.js';
 import { requestBody } from '../fixtures/bodies.js';
 import {
   DESK,
@@ -20,7 +17,6 @@ import {
 } from '../fixtures/browser.js';
 import { send } from '../fixtures/connection.js';
 import { MODEL } from '../fixtures/model.js';
-import { FINDINGS } from '../fixtures/pageSamples.js';
 import { startServer, type RunningServer } from '../fixtures/server.js';
 
 /** The pages of the admin listener in a real browser, over a real server. */
@@ -43,7 +39,6 @@ t.test('the pages of the admin listener', { skip: WITHOUT_BROWSER }, async (t) =
       reference(t, { browser, look, server }),
     );
   }
-  await t.test('the page of acuity tune', (t) => tunePage(t, browser));
   await t.test('the live page reports that the server has gone', async (t) => {
     const { page } = await openPage(t, browser, {
       url: `http://127.0.0.1:${server.adminPort}/`,
@@ -109,21 +104,6 @@ async function reference(t: Test, { browser, look, server }: Setting): Promise<v
   t.equal(ground, look.scheme === 'dark' ? 'rgb(16, 20, 27)' : 'rgb(244, 245, 248)');
   t.strictSame(await seriousFindings(page), []);
   t.strictSame([...elsewhere, ...complaints], []);
-}
-
-/** Pages that are files: they have to read well on a phone too. */
-async function tunePage(t: Test, browser: Browser): Promise<void> {
-  const url = pathToFileURL(join(t.testdir({ 'tune.html': pageFor(FINDINGS) }), 'tune.html')).href;
-  for (const look of LOOKS) {
-    const opened = await openPage(t, browser, { url, look });
-    const cut = await opened.page.evaluate(() =>
-      [...globalThis.document.querySelectorAll('.wide')]
-        .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
-        .map(({ textContent }) => textContent),
-    );
-    t.strictSame(cut, [], 'tables wrap');
-    await isSound(t, opened, look.width);
-  }
 }
 
 /** Sends requests, some of them without a good key, until what is returned is called. */

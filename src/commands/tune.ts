@@ -2,7 +2,6 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { prepareEnvironment } from '../config/options.js';
 import { PAYLOADS } from '../load/payloads.js';
 import { configOrExit } from './config.js';
-import type { GoalName } from '../tune/goal.js';
 import type { TuneOptions } from '../tune/tune.js';
 import { messageOf } from '../base/errors.js';
 
@@ -12,7 +11,6 @@ const MS_MAX = 60_000;
 const CONNECTIONS_MAX = 1_024;
 
 interface TuneFlags {
-  readonly goal: GoalName;
   readonly p99Ms?: number;
   readonly minutes: number;
   readonly connections: number;
@@ -24,11 +22,6 @@ export function registerTune(program: Command): void {
   program
     .command('tune')
     .description('find the best settings for this machine, and print them as environment variables to paste')
-    .addOption(
-      new Option('--goal <goal>', 'what to optimise')
-        .choices(['throughput', 'latency'])
-        .default('throughput'),
-    )
     .option('--p99-ms <n>', 'accept no setting whose 99th percentile is above this', numberUpTo(MS_MAX))
     .option('--minutes <n>', 'never take longer than this', numberUpTo(MINUTES_MAX), 5)
     .option('--connections <n>', 'connections of the load', numberUpTo(CONNECTIONS_MAX), 64)
@@ -53,9 +46,9 @@ export function registerTune(program: Command): void {
     });
 }
 
-function optionsOf({ goal, p99Ms, minutes, connections, payload, requests }: TuneFlags): TuneOptions {
+function optionsOf({ p99Ms, minutes, connections, payload, requests }: TuneFlags): TuneOptions {
   return {
-    goal: { name: goal, p99Ms },
+    goal: { p99Ms },
     minutes,
     connections: Math.ceil(connections),
     payload,

@@ -7,8 +7,6 @@ import type { TrialOutcome } from './trials.js';
 /** The findings of a run of `acuity tune`. */
 export interface TuneFindings {
   readonly goal: Goal;
-  /** Requests per second of the trials for the latency goal. */
-  readonly rate: number | undefined;
   readonly rounds: readonly (readonly Trial<Candidate, TrialOutcome>[])[];
   readonly winner: Candidate;
   readonly defaults: Candidate;
@@ -40,13 +38,13 @@ function recommendedOf(findings: TuneFindings): Candidate {
 
 /** Remarks for the reader, one per line. */
 function remarksOf(findings: TuneFindings): string[] {
-  const { verdict, winner, defaults, goal, duel, rate } = findings;
+  const { verdict, winner, defaults, goal, duel } = findings;
   const p99Ms = expectedP99(findings);
   return [
     `acuity tune: ${verdict.sentence}`,
     `${isFound(findings) ? 'these' : 'found'}: ${nameOf(winner)}`,
     `defaults: ${nameOf(defaults)}`,
-    expectationOf(isFound(findings) ? duel.winner : duel.defaults, rate),
+    expectationOf(isFound(findings) ? duel.winner : duel.defaults),
     ...(goal.p99Ms !== undefined && p99Ms !== undefined && p99Ms > goal.p99Ms
       ? [`p99 stays above the ${goal.p99Ms} ms asked for: send less to this machine, or add machines.`]
       : []),
@@ -58,12 +56,11 @@ function remarksOf(findings: TuneFindings): string[] {
   ];
 }
 
-function expectationOf(outcomes: readonly Outcome[], rate: number | undefined): string {
+function expectationOf(outcomes: readonly Outcome[]): string {
   if (outcomes.length === 0) return 'not measured: too little time';
   const perSecond = spreadOf(outcomes.map((outcome) => outcome.perSecond));
   const p99Ms = spreadOf(outcomes.map((outcome) => outcome.p99Ms));
-  const load = rate === undefined ? 'saturated' : `at ${rate} requests/s offered`;
-  return `expected here, ${load}: ${spreadText(perSecond, 0)} requests/s, ${Number.isFinite(p99Ms.median) ? `p99 ${spreadText(p99Ms, 1)} ms` : 'no p99'}`;
+  return `expected here, saturated: ${spreadText(perSecond, 0)} requests/s, ${Number.isFinite(p99Ms.median) ? `p99 ${spreadText(p99Ms, 1)} ms` : 'no p99'}`;
 }
 
 function spreadText({ median, min, max }: ReturnType<typeof spreadOf>, digits: number): string {

@@ -53,15 +53,14 @@ t.test('the better half goes on for twice as long, and the time is kept', async 
   t.strictSame([affordable(12, 1e6, 1000), affordable(12, 8000, 1000), affordable(12, 10, 1000)], [12, 4, 1]);
 });
 
-const THROUGHPUT: Goal = { name: 'throughput', p99Ms: undefined };
+const THROUGHPUT: Goal = { p99Ms: undefined };
 const outcome = (perSecond: number, p99Ms = 10, errors = 0): Outcome => ({ perSecond, p99Ms, errors });
 const three = (one: Outcome) => [one, one, one];
 
-t.test('the goal orders: throughput or p99; beyond its limit being less late; faults last', async (t) => {
-  const bounded: Goal = { name: 'throughput', p99Ms: 5 };
+t.test('the goal orders: throughput; beyond its limit being less late; faults last', async (t) => {
+  const bounded: Goal = { p99Ms: 5 };
   for (const [goal, best, other] of [
     [THROUGHPUT, outcome(200, 9), outcome(100, 1)],
-    [{ ...THROUGHPUT, name: 'latency' }, outcome(100, 1), outcome(200, 9)],
     [bounded, outcome(100, 5), outcome(900, 6)],
     [bounded, outcome(100, 8), outcome(900, 9)],
     [bounded, outcome(100, 8), outcome(900, 1, 1)],
@@ -82,7 +81,7 @@ t.test('a winner is recommended only if every pair agrees', async (t) => {
   const faulty = { winner: three(outcome(200, 1, 3)), defaults };
   t.equal(judge(THROUGHPUT, faulty).recommends, 'defaults');
   const late = { winner: three(outcome(200, 20)), defaults: three(outcome(100, 5)) };
-  t.equal(judge({ ...THROUGHPUT, p99Ms: 10 }, late).recommends, 'defaults');
+  t.equal(judge({ p99Ms: 10 }, late).recommends, 'defaults');
   t.strictSame([12.34, NaN, Infinity].map(p99Words), ['p99 12.3 ms', 'no p99', 'no p99']);
 });
 
@@ -91,8 +90,7 @@ const FOUND = { ...DEFAULTS, httpThreads: 2, workers: 2 };
 
 /** Invented findings: no measurement. */
 const FINDINGS: TuneFindings = {
-  goal: { name: 'throughput', p99Ms: 20 },
-  rate: undefined,
+  goal: { p99Ms: 20 },
   rounds: [
     [
       { candidate: FOUND, result: { ...outcome(120, 9), generatorBusy: 0.5 } },

@@ -1,3 +1,5 @@
+import { escapeHtml } from '../base/page.js';
+
 /** The part of JSON Schema that the contract uses. */
 interface Schema {
   readonly $ref?: string;
@@ -160,9 +162,4 @@ function prose(text: string): string {
   return paragraphs
     .map((part) => `<p>${escapeHtml(part).replace(/`([^`]+)`/g, '<code>$1</code>')}</p>`)
     .join('');
-}
-
-/** Escapes text for HTML, both content and attribute values. */
-function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

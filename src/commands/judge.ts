@@ -1,9 +1,11 @@
+import { writeFileSync } from 'node:fs';
 import { InvalidArgumentError, type Command } from 'commander';
 import { prepareEnvironment } from '../config/options.js';
 import { outcomeOf, type Outcome, type ScoreName } from '../judge/outcomes.js';
 import { jsonOf, textOf } from '../judge/report.js';
 import type { JudgeOrder } from '../judge/run.js';
 import { configOrExit } from './config.js';
+import { judgePage } from './judgePage.js';
 import { addLakeOptions, lakeProblem, namesOf, type LakeFlags } from './lakeOptions.js';
 
 /** EX_USAGE of sysexits.h. */
@@ -17,6 +19,7 @@ interface JudgeFlags extends LakeFlags, Pick<JudgeOrder, 'person' | 'order' | 's
   readonly percentile?: readonly string[];
   readonly measured?: readonly Outcome[];
   readonly json?: true;
+  readonly html?: string;
 }
 
 export function registerJudge(program: Command): void {
@@ -41,6 +44,7 @@ export function registerJudge(program: Command): void {
       addMeasured,
     )
     .option('--json', 'print all figures as JSON')
+    .option('--html <file>', 'also write a page')
     .option('--seed <n>', 'seed of the draws of people', numberOf(0, SEED_MAX), 1)
     .option('--draws <n>', 'number of draws of people', numberOf(DRAWS_MIN, DRAWS_MAX), 2_000)
     .addHelpText(
@@ -50,7 +54,10 @@ export function registerJudge(program: Command): void {
         'The output holds counts and statistics: no person and no night.',
     )
     .action(
-      async (files: string[], { outcome, percentile = [], measured = [], json, ...flags }: JudgeFlags) => {
+      async (
+        files: string[],
+        { outcome, percentile = [], measured = [], json, html, ...flags }: JudgeFlags,
+      ) => {
         const problem = lakeProblem(files, flags);
         if (problem !== undefined) {
           process.stderr.write(`acuity judge: ${problem}\n`);
@@ -68,6 +75,7 @@ export function registerJudge(program: Command): void {
         const { judgeRows } = await import('../judge/run.js');
         const { code, report } = await judgeRows(config, { ...flags, files, outcomes, measured });
         if (report === undefined) process.exit(code);
+        if (html !== undefined) writeFileSync(html, judgePage(report));
         const text = json === true ? `${JSON.stringify(jsonOf(report), undefined, 2)}\n` : textOf(report);
         process.stdout.write(text, () => process.exit(code));
       },

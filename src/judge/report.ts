@@ -61,13 +61,13 @@ export function textOf(report: Report): string {
   ].join('\n');
 }
 
-function aboutLine({ model, seed, draws, scored, bad, verdicts }: Report): string {
+export function aboutLine({ model, seed, draws, scored, bad, verdicts }: Report): string {
   const tests = verdicts.length * VIEWS.length;
   const without = bad === 0 ? '' : `, ${grouped(bad)} rows without scores`;
   return `${grouped(scored)} nights scored by ${model}${without}; ${draws} draws of people, seed ${seed}; claims by Holm over ${tests} tests, ${100 * ALPHA} % in all; intervals 95 %`;
 }
 
-function unreadLines({ unread }: Report): string[] {
+export function unreadLines({ unread }: Report): string[] {
   const told = new Map(unread.filter(({ count }) => count > 0).map(({ column, count }) => [column, count]));
   return [...told].map(
     ([column, count]) =>
@@ -75,7 +75,7 @@ function unreadLines({ unread }: Report): string[] {
   );
 }
 
-function powerTable(verdicts: readonly OutcomeVerdict[]): string[][] {
+export function powerTable(verdicts: readonly OutcomeVerdict[]): string[][] {
   const header = ['outcome', 'score', '', 'people', 'nights', 'shows from', 'card', 'people needed', 'found'];
   const rows = verdicts.flatMap((verdict) =>
     VIEWS.map((view) => {
@@ -99,7 +99,7 @@ function powerTable(verdicts: readonly OutcomeVerdict[]): string[][] {
 }
 
 /** Correlations of the outcome with the score and its rivals. */
-function rivalTable(verdict: OutcomeVerdict): string[][] {
+export function rivalTable(verdict: OutcomeVerdict): string[][] {
   const { views } = verdict.estimates;
   const areas = VIEWS.flatMap((view) => (views[view].area === undefined ? [] : [view]));
   const header = [
@@ -135,7 +135,7 @@ function rivalTable(verdict: OutcomeVerdict): string[][] {
 }
 
 /** The size of the effect, and the distance of score and outcome if both are percentiles. */
-function gainLines({ outcome, estimates }: OutcomeVerdict): string[] {
+export function gainLines({ outcome, estimates }: OutcomeVerdict): string[] {
   const { score, column, isPercentile } = outcome;
   const { slope, errors } = estimates;
   const isLabel = score === 'valence' || score === 'arousal';
@@ -161,7 +161,7 @@ function outcomeLines(verdict: OutcomeVerdict): string[] {
   ];
 }
 
-function boughtHeading({ outcome: { column, score } }: Bought): string {
+export function boughtHeading({ outcome: { column, score } }: Bought): string {
   return `What measurements buy: ${column} as measurements of ${score}, mean error in points on the nights after them`;
 }
 
@@ -184,7 +184,7 @@ export function boughtTable({ verdict: { purchases } }: Bought): string[][] {
   return [header, ...rows];
 }
 
-function reliabilityLine({ verdict: { reliability, assumed } }: Bought): string {
+export function reliabilityLine({ verdict: { reliability, assumed } }: Bought): string {
   return `Reliability of one measurement with these people ${withInterval(reliability, DIGITS)}; the model takes ${fixed(assumed, DIGITS)} where none is sent`;
 }
 

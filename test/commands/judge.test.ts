@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { seededRandom } from '#acuity/base/random.js';
 import { dateOf } from '#acuity/history/night.js';
+import { DESK, PHONE, WITHOUT_BROWSER, openBrowser, openPage } from '../fixtures/browser.js';
 import { MODEL } from '../fixtures/model.js';
 import { REPOSITORY, cleanEnvironment } from '../fixtures/repository.js';
 import { ended, type Ended } from '../fixtures/scripts.js';
@@ -133,15 +134,35 @@ t.test('what is left out is told; no person and no night of anybody is in any ou
   const rows: object[] = rowsOf();
   rows.splice(5, 0, { ...rows[0], current_session: { sleepTimeSeconds: -1 } });
   const dir = t.testdir({ 'n.ndjson': linesOf(rows) });
-  const { code, stdout, stderr } = await acuity('judge', dir, 'n.ndjson', ...OUTCOMES, ...WHOSE);
+  const html = ['--html', 'page.html'];
+  const { code, stdout, stderr } = await acuity('judge', dir, 'n.ndjson', ...OUTCOMES, ...WHOSE, ...html);
   t.equal(code, 65, 'as acuity score, where a row was bad');
   t.match(stdout, `${PEOPLE * NIGHTS} nights scored by acuity-base/`);
   t.match(stdout, ', 1 rows without scores');
   const words = rowsOf().filter(({ mood }) => mood === 'so-so').length;
   t.match(stdout, `mood: ${words} values are left out that are no number`);
   t.match(stderr, 'n.ndjson: row 6');
-  for (const text of [stdout, stderr])
+  const page = readFileSync(join(dir, 'page.html'), 'utf8');
+  t.notMatch(page, /https?:|<script|<link|<img|@import|url\(/, 'a page that loads nothing');
+  for (const text of [stdout, stderr, page])
     t.notMatch(text, new RegExp(`${WHO}|20\\d\\d-\\d\\d-\\d\\d|so-so`), 'no person, date or value');
+  await t.test(
+    'the page fits a phone and says first what the text says',
+    { skip: WITHOUT_BROWSER },
+    async (t) => {
+      const browser = await openBrowser(t);
+      for (const look of [DESK, PHONE]) {
+        const { page, complaints } = await openPage(t, browser, {
+          url: `file://${join(dir, 'page.html')}`,
+          look,
+        });
+        t.equal(await page.locator('.lead').textContent(), stdout.split('\n')[0]);
+        const width = await page.evaluate(() => document.documentElement.scrollWidth);
+        t.equal(width, look.width, 'no sideways scrolling');
+        t.strictSame(complaints, []);
+      }
+    },
+  );
 });
 
 t.test('a test does not foretell itself: scores are judged without what was measured', async (t) => {

@@ -17,11 +17,13 @@ import { FormatError, TableError, type RowProblem } from './errors.js';
 import { namesBeside, type RowColumns } from './names.js';
 import { tablePage, type BesideColumns, type KeptForm, type OpenInput, type Page } from './page.js';
 import {
+  listField,
   namesOfColumns,
+  numberField,
   sessionColumns,
   sessionFields,
+  textField,
   trimmedCell,
-  valueOfCell,
   type SessionField,
 } from './tableColumns.js';
 import { columnOf, doublesOf, isNullIn, listsOf, textsOf, validityOf } from './vectors.js';
@@ -35,7 +37,7 @@ export function openSources(
 ): OpenInput {
   checkAlike(tables);
   const sources = tables.length === 1 ? tables : tables.map(withDoubles);
-  const [first] = tables.length === 1 ? tables : [withDoubles(tables[0])];
+  const [first = tables[0]] = sources;
   return {
     names: first.columns.length === 0 ? undefined : namesOfColumns(first.columns),
     keptTypes: ({ keep }) =>
@@ -46,7 +48,7 @@ export function openSources(
     async *pages(columns, form = 'json') {
       if (first.columns.length === 0) return;
       const what = isSorted && sources.length > 1 ? 'one of the files' : first.what;
-      const reader = new EngineReader(first, columns, form, limits, isSorted);
+      const reader = new EngineReader(selectionOf(first, columns, form), columns, limits, isSorted);
       const queryOf = (from: (source: Source) => string): string => {
         const selects = sources.map(
           (source) => `SELECT ${selectionOf(source, columns, form).list.join(', ')} FROM ${from(source)}`,
@@ -54,16 +56,11 @@ export function openSources(
         return isSorted ? reader.sorted(selects) : selects.join(' UNION ALL ');
       };
       try {
-        for await (const chunk of engine.chunks(
-          queryOf(({ from }) => from),
-          what,
-        ))
-          yield reader.page(chunk);
+        for await (const chunk of engine.chunks(queryOf(({ from }) => from), what)) yield reader.page(chunk); // prettier-ignore
       } catch (error) {
         if (!(error instanceof BreaksInQuotesError)) throw error;
-        const again = queryOf((source) => source.fromWithBreaks ?? source.from);
-        for await (const chunk of engine.chunks(`${again} OFFSET ${reader.rowsBefore}`, what))
-          yield reader.page(chunk);
+        const again = `${queryOf((source) => source.fromWithBreaks ?? source.from)} OFFSET ${reader.rowsBefore}`;
+        for await (const chunk of engine.chunks(again, what)) yield reader.page(chunk);
       }
       // The engine ends a stream that it gives up without an error.
       const rows = sources.map((source) => source.rows ?? NaN).reduce((sum, own) => sum + own, 0);
@@ -118,22 +115,13 @@ function columnNamed({ columns }: Source, name: string): SourceColumn {
 function selectionOf(source: Source, { keep, history, measured = [] }: RowColumns, form: KeptForm) {
   const list: string[] = [];
   const select = (sql: string): number => list.push(`${sql} AS s${list.length}`) - 1;
-  const column = (name: string): SourceColumn => columnNamed(source, name);
-  const fields = fieldsOf(source).map((field) => ({
-    ...field,
-    at: select(fieldSql(field, field.isSeries)),
-  }));
-  const kept = new Map(
-    keep.map((name) => {
-      const { sql, isJson } = keptSql(column(name), form);
-      return [name, { at: select(sql), isJson, isCell: column(name).isCell === true }] as const;
-    }),
-  );
-  const person = history && select(personSql(column(history.person)));
-  const moment = history && select(orderSql(column(history.order)));
-  const cells = namesBeside({ keep: [], measured }).map(
-    (name) => [name, select(cellSql(column(name)))] as const,
-  );
+  const selectNamed = (names: readonly string[], sqlOf: (column: SourceColumn) => string) =>
+    new Map(names.map((name) => [name, select(sqlOf(columnNamed(source, name)))]));
+  const fields = fieldsOf(source).map((field) => ({ ...field, at: select(fieldSql(field)) }));
+  const kept = selectNamed(keep, (column) => keptSql(column, form));
+  const person = history && select(personSql(columnNamed(source, history.person)));
+  const moment = history && select(orderSql(columnNamed(source, history.order)));
+  const cells = selectNamed(namesBeside({ keep: [], measured }), cellSql);
   const { isMisshapen } = source;
   const misshapen = isMisshapen === undefined ? undefined : select(`CAST(${isMisshapen} AS DOUBLE)`);
   return { list, fields, kept, person, moment, cells, misshapen };
@@ -147,22 +135,19 @@ const MISSHAPEN: RowProblem = {
 /** Reads the rows of a selection, chunk by chunk. */
 class EngineReader {
   private readonly reader: ColumnReader;
-  private readonly selection: ReturnType<typeof selectionOf>;
   private readonly header: ReadonlyMap<string, string> | undefined;
   rowsBefore = 0;
   /** The chunk being read: views of its memory do not keep it alive. */
   current: DuckDBDataChunk | undefined;
 
   constructor(
-    source: Source,
+    private readonly selection: ReturnType<typeof selectionOf>,
     private readonly columns: RowColumns,
-    private readonly form: KeptForm,
     limits: SeriesLimits,
     private readonly isSorted: boolean,
   ) {
     this.reader = new ColumnReader(limits);
-    this.selection = selectionOf(source, columns, form);
-    const { fields, misshapen } = this.selection;
+    const { fields, misshapen } = selection;
     if (misshapen !== undefined) this.header = new Map(fields.map(({ field, name }) => [field, name]));
   }
 
@@ -175,62 +160,44 @@ class EngineReader {
 
   page(chunk: DuckDBDataChunk): Page {
     this.current = chunk;
+    const { selection, isSorted, header, rowsBefore } = this;
     const rows = chunk.rowCount;
-    const { misshapen } = this.selection;
     const problems = new Map<number, RowProblem>();
-    const beside = this.beside(chunk);
-    const read = this.reader.read(sessionColumns(this.fields(chunk), problems), 0, rows);
-    const marks = misshapen === undefined ? [] : [...doublesOf(columnOf(chunk, misshapen), rows).entries()];
-    for (const [row, mark] of marks) if (mark === 1) problems.set(row, MISSHAPEN);
-    this.rowsBefore += rows;
-    return tablePage(rows, read, beside, this.columns.measured, problems);
-  }
-
-  private fields(chunk: DuckDBDataChunk): SessionField[] {
-    const rows = chunk.rowCount;
-    return this.selection.fields.map((column): SessionField => {
-      const { field, isSeries, kind, isCell = false, at } = column;
-      const vector = columnOf(chunk, at);
-      if (isCell || kind === 'text') return { field, texts: textsOf(vector, rows), isCell };
-      const isNull = isNullIn(validityOf(vector, rows));
-      if (isSeries) return { field, ...listsOf(vector, rows, hasFloats(column)), isNull };
-      return { field, numbers: doublesOf(vector, rows), isNull };
-    });
-  }
-
-  private beside(chunk: DuckDBDataChunk): BesideColumns {
-    const { selection, isSorted, header, form } = this;
-    const valuesAt = (index: number | undefined): readonly DuckDBValue[] =>
-      index === undefined ? [] : chunk.getColumnValues(index);
-    const people = valuesAt(selection.person);
-    const moments = valuesAt(selection.moment);
-    const cells = new Map(selection.cells.map(([name, at]) => [name, valuesAt(at)]));
-    const numbers = isSorted ? valuesAt(selection.list.length) : undefined;
-    const before = this.rowsBefore;
-    const kept = new Map(
-      [...selection.kept].map(([name, own]) => [name, { ...own, values: valuesAt(own.at) }]),
+    const valuesAt = (at: number | undefined): readonly DuckDBValue[] =>
+      at === undefined ? [] : chunk.getColumnValues(at);
+    const [people, moments] = [valuesAt(selection.person), valuesAt(selection.moment)];
+    const [kept, cells] = [selection.kept, selection.cells].map(
+      (places) => new Map([...places].map(([name, at]) => [name, valuesAt(at)])),
     );
-    return {
+    const numbers = isSorted ? valuesAt(selection.list.length) : undefined;
+    const fields = selection.fields.map((column) => fieldIn(chunk, column, problems));
+    const read = this.reader.read(sessionColumns(fields), 0, rows);
+    const marks =
+      selection.misshapen === undefined ? [] : doublesOf(columnOf(chunk, selection.misshapen), rows);
+    for (const [row, mark] of marks.entries()) if (mark === 1) problems.set(row, MISSHAPEN);
+    this.rowsBefore += rows;
+    const beside: BesideColumns = {
       header,
-      kept(name, row) {
-        const own = kept.get(name);
-        const value = own?.values[row];
-        if (own === undefined || value === undefined) return undefined;
-        if (value === null) return own.isCell ? undefined : 'null';
-        if (typeof value === 'string' && form === 'json' && own.isCell) return valueOfCell(value);
-        return own.isJson ? String(value) : jsonOf(value, form);
-      },
+      kept: (name, row) => (kept?.get(name)?.[row] as string | null | undefined) ?? undefined,
       person: (row) => people[row] as string | null | undefined,
       moment: (row) => moments[row] as string | null | undefined,
-      cell: (name, row) => trimmedCell(cells.get(name)?.[row]),
-      numberOf: (row) => (numbers === undefined ? before + row + 1 : Number(numbers[row])),
+      cell: (name, row) => trimmedCell(cells?.get(name)?.[row]),
+      numberOf: (row) => Number(numbers?.[row] ?? rowsBefore + row + 1),
     };
+    return tablePage(rows, read, beside, this.columns.measured, problems);
   }
 }
 
-/** A value as JSON: whole numbers keep their digits. */
-function jsonOf(value: DuckDBValue, form: KeptForm): string {
-  if (typeof value === 'string') return JSON.stringify(value);
-  if (typeof value !== 'number' || Number.isFinite(value)) return String(value);
-  return form === 'text' ? `"${value}"` : 'null';
+function fieldIn(
+  chunk: DuckDBDataChunk,
+  column: ReturnType<typeof selectionOf>['fields'][number],
+  problems: Map<number, RowProblem>,
+): SessionField {
+  const { field, isSeries, kind, isCell, at } = column;
+  const rows = chunk.rowCount;
+  const vector = columnOf(chunk, at);
+  if (isCell === true || kind === 'text') return textField(column, textsOf(vector, rows), problems);
+  const isNull = isNullIn(validityOf(vector, rows));
+  if (isSeries) return listField(field, listsOf(vector, rows, hasFloats(column)), isNull);
+  return numberField(field, doublesOf(vector, rows), isNull);
 }

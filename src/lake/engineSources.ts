@@ -2,19 +2,18 @@ import { runInNewContext } from 'node:vm';
 import {
   DuckDBArrayType,
   DuckDBDecimalType,
-  DuckDBEnumType,
   DuckDBListType,
   DuckDBTypeId,
   VARCHAR,
   type DuckDBType,
 } from '@duckdb/node-api';
-import { Message, Type, type Field, type Schema } from 'apache-arrow';
+import type { Field, Schema, Type } from 'apache-arrow';
 import { quoted, textOf, type Engine, type NamedType } from './engine.js';
 import { TableError } from './errors.js';
 import type { Partition } from './inputs.js';
 import { fieldOf } from './names.js';
 import type { KeptForm } from './page.js';
-import type { Kind, TableColumn } from './tableColumns.js';
+import { NUMBER, type Kind, type TableColumn } from './tableColumns.js';
 
 /** A column of a table that the engine reads. */
 export interface SourceColumn extends TableColumn {
@@ -82,6 +81,8 @@ async function topNames(engine: Engine, file: string, what: string): Promise<str
 /** Before a message of Arrow: −1, and its length. */
 const PREFIX_BYTES = 8;
 const DECODING_MS = 5_000;
+/** Arrow's number of the type. */
+const DURATION: Type.Duration = 18;
 
 /** What Arrow's writers say of the columns beside Parquet's own schema: zones of times, and durations. */
 async function arrowFields(engine: Engine, file: string, what: string): Promise<readonly Field[]> {
@@ -89,6 +90,7 @@ async function arrowFields(engine: Engine, file: string, what: string): Promise<
   const [[text] = []] = await engine.texts(query, what);
   if (text === undefined || text === null) return [];
   const bytes = Buffer.from(text, 'base64').subarray(PREFIX_BYTES);
+  const { Message } = await import('apache-arrow'); // takes a tenth of a second to load
   const decode = (): readonly Field[] =>
     ((Message.decode(bytes).header() as Schema | undefined)?.fields ?? []) as Field[];
   try {
@@ -108,7 +110,7 @@ function ownColumn(
   const field = fields.find((one) => one.name === name);
   const zone = (field?.type as { readonly timezone?: string | null } | undefined)?.timezone ?? undefined;
   const inner = (field?.type.children as Field[] | null | undefined)?.[0]?.typeId;
-  const isDuration = field?.typeId === Type.Duration || inner === Type.Duration;
+  const isDuration = field?.typeId === DURATION || inner === DURATION;
   const [kind, typeName] = isDuration ? (['other', 'a duration'] as const) : [kindOf(type), String(type)];
   return { name, kind, typeName, sql: quoted(selected?.name ?? name), type, zone };
 }
@@ -249,8 +251,8 @@ export function hasFloats({ type }: SourceColumn): boolean {
 }
 
 /** A field of a session: lists and numbers as such, the rest as text. */
-export function fieldSql(column: SourceColumn, isSeries: boolean): string {
-  const { sql, kind, isCell } = column;
+export function fieldSql(column: SourceColumn & { readonly isSeries: boolean }): string {
+  const { sql, kind, isCell, isSeries } = column;
   if (isCell === true) return sql;
   if (kind === 'text') return `CAST(${sql} AS VARCHAR)`;
   if (isSeries) return `CAST(${sql} AS ${hasFloats(column) ? 'FLOAT' : 'DOUBLE'}[])`;
@@ -262,20 +264,26 @@ export function cellSql({ sql, kind }: SourceColumn): string {
   return kind === 'text' ? `CAST(${sql} AS VARCHAR)` : `CAST(${sql} AS DOUBLE)`;
 }
 
-/** A kept column, and whether what comes is text in JSON already. */
-export function keptSql(
-  { sql, kind, type, isCell }: SourceColumn,
-  form: KeptForm,
-): { readonly sql: string; readonly isJson: boolean } {
-  if (isCell === true) return { sql: `nullif(${sql}, '')`, isJson: false };
-  const plain = ['whole', 'float', 'boolean'].includes(kind) || type.typeId === DuckDBTypeId.VARCHAR;
-  if (plain) return { sql, isJson: false };
-  if (form === 'text' || kind === 'uuid' || type instanceof DuckDBEnumType)
-    return { sql: `CAST(${sql} AS VARCHAR)`, isJson: false };
-  if (kind === 'date' || kind === 'time') return { sql: `epoch_us(${sql}) / 1000`, isJson: false };
-  if (kind === 'bytes') return { sql: `lower(hex(${sql}))`, isJson: false };
-  if (type instanceof DuckDBDecimalType) return { sql: `CAST(${sql} AS DOUBLE)`, isJson: false };
-  return { sql: `CAST(to_json(${sql}) AS VARCHAR)`, isJson: true };
+/** A kept column as JSON; whole numbers keep their digits. In the form 'text' the engine casts it back to its type. */
+export function keptSql({ sql, kind, type, isCell }: SourceColumn, form: KeptForm): string {
+  const text = (own: string): string => `CAST(to_json(CAST(${own} AS VARCHAR)) AS VARCHAR)`;
+  const number = (own: string): string => {
+    const digits = `regexp_replace(CAST(CAST(${own} AS DOUBLE) AS VARCHAR), '\\.0$', '')`;
+    const other = form === 'text' ? text(own) : 'NULL';
+    return `CASE WHEN isfinite(CAST(${own} AS DOUBLE)) THEN ${digits} ELSE ${other} END`;
+  };
+  if (isCell === true) {
+    if (form === 'text') return text(`nullif(${sql}, '')`);
+    return `CASE WHEN ${sql} = '' THEN NULL WHEN regexp_full_match(${sql}, '${NUMBER.source}') THEN ${sql} ELSE ${text(sql)} END`;
+  }
+  let own = `CAST(to_json(${sql}) AS VARCHAR)`;
+  if (kind === 'whole' || kind === 'boolean') own = `CAST(${sql} AS VARCHAR)`;
+  else if (kind === 'float') own = number(sql);
+  else if (form === 'text' || kind === 'uuid' || kind === 'text') own = text(sql);
+  else if (kind === 'date' || kind === 'time') own = number(`epoch_us(${sql}) / 1000`);
+  else if (kind === 'bytes') own = text(`lower(hex(${sql}))`);
+  else if (type instanceof DuckDBDecimalType) own = number(sql);
+  return `coalesce(${own}, 'null')`;
 }
 
 /** The person of a row as text: whole numbers keep their digits. */

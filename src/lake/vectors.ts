@@ -1,4 +1,6 @@
 import bindings, { type DataChunk, type Vector } from '@duckdb/node-bindings';
+import type { Lists } from './tableColumns.js';
+
 /** The engine's columns in memory. A chunk, and every view of it, is valid until the next one is fetched. */
 
 export function columnOf(chunk: { readonly chunk: DataChunk }, index: number): Vector {
@@ -25,14 +27,6 @@ export function doublesOf(vector: Vector, rows: number): Float64Array {
   return new Float64Array(buffer, byteOffset, rows);
 }
 
-/** Lists of a chunk: row i's are `values[starts[i] … ends[i])`; a null among them is NaN. */
-export interface Lists {
-  readonly values: Float32Array | Float64Array;
-  readonly starts: Int32Array;
-  /** Equals the start if the row has no list. */
-  readonly ends: Int32Array;
-}
-
 export function listsOf(vector: Vector, rows: number, isFloat: boolean): Lists {
   const { buffer, byteOffset } = bindings.vector_get_data(vector, rows * LIST_ENTRY_BYTES);
   // Lengths and places are below 2^32: the low word of each.
@@ -50,7 +44,7 @@ export function listsOf(vector: Vector, rows: number, isFloat: boolean): Lists {
   return { values: itemsOf(vector, isFloat), starts, ends };
 }
 
-function itemsOf(vector: Vector, isFloat: boolean): Lists['values'] {
+function itemsOf(vector: Vector, isFloat: boolean): Float32Array | Float64Array {
   const size = bindings.list_vector_get_size(vector);
   if (size === 0) return new Float64Array();
   const child = bindings.list_vector_get_child(vector);

@@ -18,6 +18,7 @@ import { ColumnReader } from '../reading/columns.js';
 import { batchOf, columnsOf } from './arrowSink.js';
 import { FormatError, readingError, type RowProblem } from './errors.js';
 import { namesBeside, type RowColumns } from './names.js';
+import { dateIn } from './night.js';
 import { tablePage, type BesideColumns, type OpenInput, type Page } from './page.js';
 import {
   listField,
@@ -31,7 +32,6 @@ import {
   type SessionField,
   type TableColumn,
 } from './tableColumns.js';
-import { dateIn } from './zonedDate.js';
 
 /** Most rows read together: their samples fit the caches. */
 const ROWS_MAX = 1024;

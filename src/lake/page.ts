@@ -6,8 +6,7 @@ import type { ReadRows } from '../reading/columns.js';
 import { LAYOUT } from '../records/layout.js';
 import type { GivenMeasurement } from '../records/request.js';
 import { rowProblem, type RowProblem } from './errors.js';
-import { measuredCells, type MeasuredColumn } from './measuredColumns.js';
-import type { InputNames, RowColumns } from './names.js';
+import { measuredCells, type InputNames, type MeasuredColumn, type RowColumns } from './names.js';
 
 /** Rows that are read together, and written together once all are scored. */
 export interface Page {

@@ -2,6 +2,7 @@ import {
   Binary,
   DataType,
   Null,
+  RecordBatch,
   RecordBatchReader,
   Utf8,
   Vector,
@@ -11,16 +12,16 @@ import {
   type Decimal,
   type Field,
   type List,
-  type RecordBatch,
 } from 'apache-arrow';
 import type { SeriesLimits } from '#rules/fields.js';
 import { ColumnReader } from '../reading/columns.js';
-import { batchOf, columnsOf } from './arrowSink.js';
+import { batchOf } from './arrowSink.js';
 import { FormatError, readingError, type RowProblem } from './errors.js';
 import { namesBeside, type RowColumns } from './names.js';
 import { dateIn } from './night.js';
 import { tablePage, type BesideColumns, type OpenInput, type Page } from './page.js';
 import {
+  kindOf,
   listField,
   namesOfColumns,
   numberField,
@@ -28,7 +29,6 @@ import {
   sessionFields,
   textField,
   trimmedCell,
-  type Kind,
   type SessionField,
   type TableColumn,
 } from './tableColumns.js';
@@ -48,7 +48,7 @@ export async function openArrow(input: AsyncIterable<Uint8Array>, limits: Series
     const names = namesOfColumns(schema.fields.map(columnOf));
     return {
       names,
-      keptColumns: ({ keep }) => plainColumns(emptyBatch(schema.fields), keep),
+      keptColumns: ({ keep }) => plainColumns(new RecordBatch(schema, undefined), keep),
       async *pages(columns) {
         try {
           yield* arrowPages(reader, columns, limits);
@@ -61,13 +61,6 @@ export async function openArrow(input: AsyncIterable<Uint8Array>, limits: Series
   } catch (error) {
     throw readingError(error, WHAT);
   }
-}
-
-function emptyBatch(fields: readonly Field[]): RecordBatch {
-  return batchOf(
-    fields.map((field) => ({ field, data: makeData({ type: field.type as DataType }) })),
-    0,
-  );
 }
 
 /** @throws FormatError for the file format: it is read from its end */
@@ -96,27 +89,7 @@ interface PlacedColumn extends TableColumn {
 type PlacedField = ReturnType<typeof sessionFields<PlacedColumn>>[number];
 
 function columnOf({ name, type }: Field, place: number): PlacedColumn {
-  return { name, kind: kindOf(type as DataType), typeName: String(type), place };
-}
-
-const KINDS: readonly (readonly [Kind, (type: DataType) => boolean])[] = [
-  ['whole', (type) => DataType.isInt(type)],
-  ['float', (type) => DataType.isFloat(type)],
-  ['decimal', (type) => DataType.isDecimal(type)],
-  ['text', (type) => DataType.isUtf8(type) || DataType.isLargeUtf8(type) || DataType.isUtf8View(type)],
-  ['date', (type) => DataType.isDate(type)],
-  ['time', (type) => DataType.isTimestamp(type)],
-  ['null', (type) => DataType.isNull(type)],
-];
-
-function kindOf(type: DataType): Kind {
-  if (DataType.isDictionary(type)) return kindOf(type.dictionary as DataType);
-  if (isList(type)) {
-    const [items] = type.children as Field[];
-    const inner = items === undefined ? 'other' : kindOf(items.type as DataType);
-    return ['whole', 'float', 'decimal', 'null'].includes(inner) ? 'numbers' : 'other';
-  }
-  return KINDS.find(([, isIt]) => isIt(type))?.[0] ?? 'other';
+  return { name, kind: kindOf(String(type)), typeName: String(type), place };
 }
 
 function isList(type: DataType): boolean {
@@ -212,7 +185,7 @@ function besideIn(
   const momentAt = momentsOf(column(history?.order));
   const cells = new Map(namesBeside({ keep: [], measured }).map((name) => [name, column(name)]));
   return {
-    keptColumns: batch && chosen(batch, keep),
+    keptColumns: batch && plainColumns(batch, keep),
     numberOf: (row) => first + row,
     kept(name, row) {
       const values = kept.get(name);
@@ -251,26 +224,19 @@ function jsonOf(value: unknown, type: DataType): string {
   return JSON.stringify(value, plain) ?? 'null';
 }
 
-/** Selects by index: the library's selection by name loses columns other than the first ones. */
-function chosen(batch: RecordBatch, names: readonly string[]): RecordBatch | undefined {
-  const places = names
-    .map((name) => batch.schema.fields.findIndex((field) => field.name === name))
-    .filter((place) => place >= 0);
-  return places.length === 0 ? undefined : batch.selectAt(places);
-}
-
 /**
  * The columns in forms that can be cut into pieces and written: dictionaries become values, since a file may not have
  * two of them; texts and bytes in views become contiguous, since the Arrow library cuts views at the wrong place.
  */
 function plainColumns(batch: RecordBatch, names: readonly string[]): RecordBatch | undefined {
-  const own = chosen(batch, names);
-  if (own === undefined) return undefined;
-  const columns = columnsOf(own).map(({ field, data }) => {
-    const plain = plainData(data);
-    return { field: field.clone({ type: plain.type }), data: plain };
+  const columns = names.flatMap((name) => {
+    const place = batch.schema.fields.findIndex((field) => field.name === name);
+    const [field, own] = [batch.schema.fields[place], batch.data.children[place]];
+    if (field === undefined || own === undefined) return [];
+    const data = plainData(own);
+    return [{ field: field.clone({ type: data.type }), data }];
   });
-  return batchOf(columns, batch.numRows);
+  return columns.length === 0 ? undefined : batchOf(columns, batch.numRows);
 }
 
 function plainData(data: Data): Data {

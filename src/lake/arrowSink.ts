@@ -28,7 +28,11 @@ export function openArrowSink(write: WriteBytes, options: SinkOptions): ScoreSin
   const queue = new Pieces();
   const writer = new RecordBatchStreamWriter().reset(queue);
   const batch = (kept: RecordBatch | undefined, job: Job | undefined): RecordBatch => {
-    const own = kept === undefined ? [] : columnsOf(kept);
+    const children = kept?.data.children ?? [];
+    const own = children.flatMap((data, index) => {
+      const field = kept?.schema.fields[index];
+      return field === undefined ? [] : [{ field, data }];
+    });
     return batchOf([...own, ...columns.map((column) => filled(column, job))], job?.page.rows ?? 0);
   };
   let isEmpty = true;
@@ -77,11 +81,4 @@ export function batchOf(columns: readonly Column[], length: number): RecordBatch
   const children = columns.map(({ data }) => data);
   const data = makeData({ type: new Struct(fields), length, nullCount: 0, children });
   return new RecordBatch(new Schema(fields), data);
-}
-
-export function columnsOf({ schema, data: { children } }: RecordBatch): Column[] {
-  return schema.fields.flatMap((field, index) => {
-    const data = children[index];
-    return data === undefined ? [] : [{ field, data }];
-  });
 }

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { totalmem, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DuckDBConnection, DuckDBDataChunk, DuckDBInstance, DuckDBType } from '@duckdb/node-api';
+import type { DuckDBConnection, DuckDBDataChunk, DuckDBInstance } from '@duckdb/node-api';
 import { isAlive } from '../files/alive.js';
 import { usableCores } from '../config/cores.js';
 import { messageOf } from '../base/errors.js';
@@ -26,7 +26,7 @@ export class BreaksInQuotesError extends TableError {}
 
 export interface NamedType {
   readonly name: string;
-  readonly type: DuckDBType;
+  readonly type: string;
 }
 
 /**
@@ -102,7 +102,7 @@ export class Engine {
       if (prepared.statementType !== StatementType.SELECT) throw new FormatError(`${what}: it is no SELECT`);
       const columns = Array.from({ length: prepared.columnCount }, (_, index) => ({
         name: prepared.columnName(index),
-        type: prepared.columnType(index),
+        type: String(prepared.columnType(index)),
       }));
       prepared.destroySync();
       return columns;

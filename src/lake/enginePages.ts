@@ -1,4 +1,4 @@
-import { DOUBLE, LIST, VARCHAR, type DuckDBDataChunk, type DuckDBValue } from '@duckdb/node-api';
+import type { DuckDBDataChunk, DuckDBValue } from '@duckdb/node-api';
 import bindings, { type DataChunk, type Vector } from '@duckdb/node-bindings';
 import type { SeriesLimits } from '#rules/fields.js';
 import { UNPROCESSABLE } from '../contract/problems.js';
@@ -43,8 +43,8 @@ export function openSources(
     names: first.columns.length === 0 ? undefined : namesOfColumns(first.columns),
     keptTypes: ({ keep }) =>
       keep.map((name) => {
-        const { isCell, type } = columnNamed(first, name);
-        return isCell === true ? 'VARCHAR' : String(type);
+        const { isCell, typeName } = columnNamed(first, name);
+        return isCell === true ? 'VARCHAR' : typeName;
       }),
     async *pages(columns, form = 'json') {
       if (first.columns.length === 0) return;
@@ -75,7 +75,7 @@ export function openSources(
 /** Its lists of FLOAT as ones of DOUBLE, which other tables may have. */
 function withDoubles(source: Source): Source {
   const columns = source.columns.map((column) =>
-    hasFloats(column) ? { ...column, type: LIST(DOUBLE) } : column,
+    hasFloats(column) ? { ...column, typeName: 'DOUBLE[]' } : column,
   );
   return { ...source, columns };
 }
@@ -107,7 +107,6 @@ function columnNamed({ columns }: Source, name: string): SourceColumn {
     kind: 'null',
     typeName: 'VARCHAR',
     sql: 'CAST(NULL AS VARCHAR)',
-    type: VARCHAR,
   } as const;
   return columns.find((one) => one.name === name) ?? absent;
 }

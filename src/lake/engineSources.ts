@@ -1,25 +1,16 @@
 import { runInNewContext } from 'node:vm';
-import {
-  DuckDBArrayType,
-  DuckDBDecimalType,
-  DuckDBListType,
-  DuckDBTypeId,
-  VARCHAR,
-  type DuckDBType,
-} from '@duckdb/node-api';
 import type { Field, Schema, Type } from 'apache-arrow';
 import { quoted, textOf, type Engine, type NamedType } from './engine.js';
 import { TableError } from './errors.js';
 import type { Partition } from './inputs.js';
 import { fieldOf } from './names.js';
 import type { KeptForm } from './page.js';
-import { NUMBER, type Kind, type TableColumn } from './tableColumns.js';
+import { NUMBER, kindOf, type TableColumn } from './tableColumns.js';
 
 /** A column of a table that the engine reads. */
 export interface SourceColumn extends TableColumn {
   /** What selects it. */
   readonly sql: string;
-  readonly type: DuckDBType;
   /** The zone in whose dates its times are; undefined for UTC. */
   readonly zone?: string | undefined;
 }
@@ -111,13 +102,13 @@ function ownColumn(
   const zone = (field?.type as { readonly timezone?: string | null } | undefined)?.timezone ?? undefined;
   const inner = (field?.type.children as Field[] | null | undefined)?.[0]?.typeId;
   const isDuration = field?.typeId === DURATION || inner === DURATION;
-  const [kind, typeName] = isDuration ? (['other', 'a duration'] as const) : [kindOf(type), String(type)];
-  return { name, kind, typeName, sql: quoted(selected?.name ?? name), type, zone };
+  const typeName = isDuration ? 'a duration' : type;
+  return { name, kind: kindOf(typeName), typeName, sql: quoted(selected?.name ?? name), zone };
 }
 
 /** A column whose values are text. */
 function textColumn(name: string, sql: string, isCell: boolean): SourceColumn {
-  return { name, kind: 'text', typeName: 'VARCHAR', sql, type: VARCHAR, isCell };
+  return { name, kind: 'text', typeName: 'VARCHAR', sql, isCell };
 }
 
 /** What a CSV is opened with. */
@@ -218,36 +209,9 @@ export function withPartitions(source: Source, partitions: readonly Partition[])
   return { ...source, columns: [...source.columns, ...columns] };
 }
 
-const KINDS: readonly (readonly [Kind, string])[] = [
-  ['whole', 'TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT UHUGEINT'],
-  ['float', 'FLOAT DOUBLE'],
-  ['text', 'VARCHAR ENUM'],
-  ['time', 'TIMESTAMP TIMESTAMP_S TIMESTAMP_MS TIMESTAMP_NS TIMESTAMP_TZ'],
-  ['decimal', 'DECIMAL'],
-  ['boolean', 'BOOLEAN'],
-  ['bytes', 'BLOB'],
-  ['date', 'DATE'],
-  ['uuid', 'UUID'],
-  ['null', 'SQLNULL'],
-];
-const KIND_OF: ReadonlyMap<DuckDBTypeId, Kind> = new Map(
-  KINDS.flatMap(([kind, names]) =>
-    names.split(' ').map((name) => [DuckDBTypeId[name as keyof typeof DuckDBTypeId], kind] as const),
-  ),
-);
-
-function kindOf(type: DuckDBType): Kind {
-  if (type instanceof DuckDBListType || type instanceof DuckDBArrayType) {
-    const inner = kindOf(type.valueType);
-    return ['whole', 'float', 'decimal', 'null'].includes(inner) ? 'numbers' : 'other';
-  }
-  return KIND_OF.get(type.typeId) ?? 'other';
-}
-
 /** Whether samples come as the engine's FLOAT, else as DOUBLE. */
-export function hasFloats({ type }: SourceColumn): boolean {
-  const isList = type instanceof DuckDBListType || type instanceof DuckDBArrayType;
-  return isList && type.valueType.typeId === DuckDBTypeId.FLOAT;
+export function hasFloats({ typeName }: SourceColumn): boolean {
+  return /^FLOAT\[\d*\]$/.test(typeName);
 }
 
 /** A field of a session: lists and numbers as such, the rest as text. */
@@ -265,7 +229,7 @@ export function cellSql({ sql, kind }: SourceColumn): string {
 }
 
 /** A kept column as JSON; whole numbers keep their digits. In the form 'text' the engine casts it back to its type. */
-export function keptSql({ sql, kind, type, isCell }: SourceColumn, form: KeptForm): string {
+export function keptSql({ sql, kind, isCell }: SourceColumn, form: KeptForm): string {
   const text = (own: string): string => `CAST(to_json(CAST(${own} AS VARCHAR)) AS VARCHAR)`;
   const number = (own: string): string => {
     const digits = `regexp_replace(CAST(CAST(${own} AS DOUBLE) AS VARCHAR), '\\.0$', '')`;
@@ -282,7 +246,7 @@ export function keptSql({ sql, kind, type, isCell }: SourceColumn, form: KeptFor
   else if (form === 'text' || kind === 'uuid' || kind === 'text') own = text(sql);
   else if (kind === 'date' || kind === 'time') own = number(`epoch_us(${sql}) / 1000`);
   else if (kind === 'bytes') own = text(`lower(hex(${sql}))`);
-  else if (type instanceof DuckDBDecimalType) own = number(sql);
+  else if (kind === 'decimal') own = number(sql);
   return `coalesce(${own}, 'null')`;
 }
 
@@ -292,9 +256,9 @@ export function personSql({ sql, isCell }: SourceColumn): string {
 }
 
 /** The night of a row as text that `nightOf` reads; times as the date in their zone. */
-export function orderSql({ sql, type, kind, isCell, zone }: SourceColumn): string {
+export function orderSql({ sql, typeName, kind, isCell, zone }: SourceColumn): string {
   if (isCell === true) return `nullif(${sql}, '')`;
-  if (type.typeId === DuckDBTypeId.TIMESTAMP_TZ) return `CAST(CAST(${inZone(sql, zone)} AS DATE) AS VARCHAR)`;
+  if (typeName === 'TIMESTAMP WITH TIME ZONE') return `CAST(CAST(${inZone(sql, zone)} AS DATE) AS VARCHAR)`;
   if (kind === 'time') return `CAST(CAST(${sql} AS DATE) AS VARCHAR)`;
   if (kind === 'float')
     return `CASE WHEN ${sql} = trunc(${sql}) AND abs(${sql}) < 1e18 THEN CAST(CAST(${sql} AS BIGINT) AS VARCHAR) ELSE CAST(${sql} AS VARCHAR) END`;

@@ -5,20 +5,32 @@ import { NamesError, type RowProblem } from './errors.js';
 import { jsonIn } from './lineSplitter.js';
 import { fieldOf, type HistoryColumns, type InputNames } from './names.js';
 
-/** What a column of a table can be used for, whichever library reads it. */
-export type Kind =
-  | 'whole'
-  | 'float'
-  | 'decimal'
-  | 'text'
-  | 'numbers'
-  | 'boolean'
-  | 'bytes'
-  | 'date'
-  | 'time'
-  | 'uuid'
-  | 'null'
-  | 'other';
+/** What a column of a table can be used for, by the name that DuckDB or Arrow gives its type. */
+const KINDS = {
+  whole: /^U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|INT(8|16|32|64))$/i,
+  float: /^(FLOAT|DOUBLE|FLOAT(16|32|64))$/i,
+  decimal: /^DECIMAL/i,
+  text: /^(VARCHAR|JSON|ENUM|(LARGE)?UTF8)/i,
+  boolean: /^BOOL/i,
+  bytes: /^BLOB$/,
+  date: /^DATE/i,
+  time: /^TIMESTAMP/i,
+  uuid: /^UUID$/,
+  null: /^(SQL)?NULL$/i,
+} as const;
+export type Kind = keyof typeof KINDS | 'numbers' | 'other';
+
+const LIST = /^(?:(.*)\[\d*\]|\w*List(?:\[\d+\])?<(.*)>)$/s;
+const DICTIONARY = /^Dictionary<\w+, (.*)>$/s;
+
+export function kindOf(type: string): Kind {
+  const [, value] = DICTIONARY.exec(type) ?? [];
+  if (value !== undefined) return kindOf(value);
+  const [isList, ofEngine, ofArrow = ofEngine] = LIST.exec(type) ?? [];
+  if (isList !== undefined) return NUMBERS.includes(kindOf(ofArrow ?? '')) ? 'numbers' : 'other';
+  const kinds = Object.keys(KINDS) as (keyof typeof KINDS)[];
+  return kinds.find((kind) => KINDS[kind].test(type)) ?? 'other';
+}
 
 export interface TableColumn {
   /** As written in the input. */

@@ -14,8 +14,13 @@ import {
   type DataType,
 } from 'apache-arrow';
 import type { Job } from './job.js';
-import { scoreColumns, type ScoreColumn } from './scoreColumns.js';
-import type { ScoreSink, SinkOptions, WriteBytes } from './sinks.js';
+import {
+  scoreColumns,
+  type ScoreColumn,
+  type ScoreSink,
+  type SinkOptions,
+  type WriteBytes,
+} from './scoreColumns.js';
 
 interface Column {
   readonly field: Field;

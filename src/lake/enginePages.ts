@@ -127,6 +127,8 @@ function selectionOf(source: Source, { keep, history, measured = [] }: RowColumn
   return { list, fields, kept, person, moment, cells, misshapen };
 }
 
+type Selection = ReturnType<typeof selectionOf>;
+
 const MISSHAPEN: RowProblem = {
   status: UNPROCESSABLE.status,
   detail: 'a row with more or fewer cells than the header, or a quote that is not closed',
@@ -141,7 +143,7 @@ class EngineReader {
   current: DuckDBDataChunk | undefined;
 
   constructor(
-    private readonly selection: ReturnType<typeof selectionOf>,
+    private readonly selection: Selection,
     private readonly columns: RowColumns,
     limits: SeriesLimits,
     private readonly isSorted: boolean,
@@ -160,37 +162,54 @@ class EngineReader {
 
   page(chunk: DuckDBDataChunk): Page {
     this.current = chunk;
-    const { selection, isSorted, header, rowsBefore } = this;
+    const { selection, rowsBefore } = this;
     const rows = chunk.rowCount;
+    const beside = besideIn(valuesIn(chunk, selection, this.isSorted), this.header, rowsBefore + 1);
     const problems = new Map<number, RowProblem>();
-    const valuesAt = (at: number | undefined): readonly DuckDBValue[] =>
-      at === undefined ? [] : chunk.getColumnValues(at);
-    const [people, moments] = [valuesAt(selection.person), valuesAt(selection.moment)];
-    const [kept, cells] = [selection.kept, selection.cells].map(
-      (places) => new Map([...places].map(([name, at]) => [name, valuesAt(at)])),
-    );
-    const numbers = isSorted ? valuesAt(selection.list.length) : undefined;
     const fields = selection.fields.map((column) => fieldIn(chunk, column, problems));
     const read = this.reader.read(sessionColumns(fields), 0, rows);
     const marks =
       selection.misshapen === undefined ? [] : doublesOf(columnOf(chunk, selection.misshapen), rows);
     for (const [row, mark] of marks.entries()) if (mark === 1) problems.set(row, MISSHAPEN);
     this.rowsBefore += rows;
-    const beside: BesideColumns = {
-      header,
-      kept: (name, row) => (kept?.get(name)?.[row] as string | null | undefined) ?? undefined,
-      person: (row) => people[row] as string | null | undefined,
-      moment: (row) => moments[row] as string | null | undefined,
-      cell: (name, row) => trimmedCell(cells?.get(name)?.[row]),
-      numberOf: (row) => Number(numbers?.[row] ?? rowsBefore + row + 1),
-    };
     return tablePage(rows, read, beside, this.columns.measured, problems);
   }
 }
 
+/** What stands beside the sessions of a chunk, copied from it. */
+function valuesIn(chunk: DuckDBDataChunk, selection: Selection, isSorted: boolean) {
+  const valuesAt = (at: number | undefined): readonly DuckDBValue[] =>
+    at === undefined ? [] : chunk.getColumnValues(at);
+  const namedIn = (places: ReadonlyMap<string, number>) =>
+    new Map([...places].map(([name, at]) => [name, valuesAt(at)]));
+  return {
+    kept: namedIn(selection.kept),
+    cells: namedIn(selection.cells),
+    people: valuesAt(selection.person) as readonly (string | null)[],
+    moments: valuesAt(selection.moment) as readonly (string | null)[],
+    numbers: isSorted ? valuesAt(selection.list.length) : undefined,
+  };
+}
+
+/** Apart from the chunk: a function that sees it would keep its memory until the page is written. */
+function besideIn(
+  { kept, cells, people, moments, numbers }: ReturnType<typeof valuesIn>,
+  header: BesideColumns['header'],
+  first: number,
+): BesideColumns {
+  return {
+    header,
+    kept: (name, row) => (kept.get(name)?.[row] as string | null | undefined) ?? undefined,
+    person: (row) => people[row],
+    moment: (row) => moments[row],
+    cell: (name, row) => trimmedCell(cells.get(name)?.[row]),
+    numberOf: (row) => Number(numbers?.[row] ?? first + row),
+  };
+}
+
 function fieldIn(
   chunk: DuckDBDataChunk,
-  column: ReturnType<typeof selectionOf>['fields'][number],
+  column: Selection['fields'][number],
   problems: Map<number, RowProblem>,
 ): SessionField {
   const { field, isSeries, kind, isCell, at } = column;

@@ -1,7 +1,6 @@
 import { messageOf } from '../base/errors.js';
 import { OperatorError } from '../base/operatorError.js';
 import { MALFORMED, UNPROCESSABLE, type BodyProblem, type Finding } from '../contract/problems.js';
-import type { Page } from './page.js';
 
 /** Why a row has no scores: the status and `detail` that the service would respond with. */
 export interface RowProblem {
@@ -50,7 +49,8 @@ const TOLD_MAX = 3;
 interface BadRowPlace {
   readonly input: string;
   readonly row: number;
-  readonly header: Page['header'];
+  /** The input's names by the session field that they are read as, if it has a header. */
+  readonly header: ReadonlyMap<string, string> | undefined;
 }
 
 /** Reports the first bad rows of a run: where each is, and what to do about it. */
@@ -68,7 +68,7 @@ export class FirstBadRows {
   }
 }
 
-function sentenceOf(detail: RowProblem['detail'], header: Page['header']): string {
+function sentenceOf(detail: RowProblem['detail'], header: BadRowPlace['header']): string {
   if (typeof detail === 'string') return detail;
   const [first] = detail;
   if (first === undefined) return 'refused';

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { NEW_FILE, OWNER_ONLY, partialName } from '../files/partialFile.js';
 import { textOf, upload, type Engine } from './engine.js';
 import { isRemote, type Input } from './inputs.js';
-import type { WriteBytes } from './sinks.js';
+import type { WriteBytes } from './scoreColumns.js';
 
 /** Complete files on the disk, under temporary names. */
 export interface ScoredFiles {

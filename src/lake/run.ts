@@ -13,12 +13,13 @@ import { findInputs, isRemote, queryInput, type Format, type Input } from './inp
 import { readNames, type HistoryColumns, type NamesReport } from './names.js';
 import { openArrowStream, openInput, openStdin, type ReadOptions } from './openInput.js';
 import { LineWriter } from './lineWriter.js';
-import { OutputFiles, finish, madeBefore, markOf, stateOf } from './outputs.js';
+import { OutputFiles, finish, madeBefore, markOf, stateOf, type ScoredFiles } from './outputs.js';
 import type { RowScorer } from './job.js';
 import type { OpenInput } from './page.js';
 import { PersonOrder, type Late } from './personOrder.js';
+import type { ScoreSink, SinkOptions, WriteBytes } from './scoreColumns.js';
 import { scorePages, type PageSink, type RowTally } from './scorePages.js';
-import { flushed, openSink, toStream, type ScoreSink, type SinkOptions, type WriteBytes } from './sinks.js';
+import { flushed, openSink, toStream } from './sinks.js';
 import { StateError, StateFile } from './state.js';
 
 export interface ScoreOptions {
@@ -211,20 +212,21 @@ export class Run {
       isAway ? (await this.engine()).folder : undefined,
       this.state !== undefined,
     );
+    const { scores, bad } = files;
+    let made: ScoredFiles;
     try {
-      const { scores, bad } = files;
       await this.scoreRows(opened, scorer, { ...input, write: scores.write, writeBad: bad.write });
-      const made = await files.finish();
+      made = await files.finish();
       if (this.state !== undefined) {
         // The state is written before the scores get their names: see `isDone`.
         this.state.inputs.set(this.nameInState(input), await markOf(input));
         this.state.save();
       }
-      await finish(input, made, this.engine);
     } catch (error) {
       await files.remove();
       throw error;
     }
+    await finish(input, made, this.engine);
   }
 
   /** Scores the rows of an open input. @throws NamesError */

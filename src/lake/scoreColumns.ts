@@ -1,10 +1,13 @@
+import type { RecordBatch } from 'apache-arrow';
 import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import { rounded } from '../pipeline/respond.js';
+import type { Engine } from './engine.js';
 import type { Format } from './inputs.js';
 import type { Job } from './job.js';
 import type { LineOptions } from './lineWriter.js';
 import { UNMEASURED_PREFIX } from './names.js';
+import type { PageSink } from './scorePages.js';
 
 /** A column that a table of scores has after the kept ones. */
 export interface ScoreColumn {
@@ -14,11 +17,25 @@ export interface ScoreColumn {
   at(job: Job, row: number): string | undefined;
 }
 
-export interface TableOptions extends LineOptions {
-  readonly format: Format;
+/** Writes bytes; resolves once there is room for more. */
+export type WriteBytes = (bytes: string | Uint8Array) => Promise<void>;
+
+/** Scores on their way to a file or a stream. */
+export interface ScoreSink extends PageSink {
+  /** Writes the rest; does not close the destination. */
+  end(): Promise<void>;
 }
 
-export function scoreColumns(options: TableOptions): ScoreColumn[] {
+export interface SinkOptions extends LineOptions {
+  readonly format: Format;
+  /** The engine's types of the kept columns, in their order; text if absent. */
+  readonly keptTypes?: readonly string[] | undefined;
+  /** The kept columns of an Arrow stream, without rows. */
+  readonly keptColumns?: RecordBatch | undefined;
+  readonly engine: () => Promise<Engine>;
+}
+
+export function scoreColumns(options: SinkOptions): ScoreColumn[] {
   const { model, measured, explain, isStream, format } = options;
   const { thresholds, version } = model;
   const text = (name: string, at: ScoreColumn['at']): ScoreColumn => ({ name, type: 'VARCHAR', at });

@@ -2,32 +2,19 @@ import { createReadStream, rmSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
-import type { RecordBatch } from 'apache-arrow';
 import { NEW_FILE, OWNER_ONLY } from '../files/partialFile.js';
 import { linesSql, quoted, textOf, type Engine } from './engine.js';
 import type { Job } from './job.js';
 import { LineWriter } from './lineWriter.js';
-import { scoreColumns, type ScoreColumn, type TableOptions } from './scoreColumns.js';
-import type { PageSink } from './scorePages.js';
+import {
+  scoreColumns,
+  type ScoreColumn,
+  type ScoreSink,
+  type SinkOptions,
+  type WriteBytes,
+} from './scoreColumns.js';
 
 const CHUNK_BYTES = 1 << 20;
-
-/** Writes bytes; resolves once there is room for more. */
-export type WriteBytes = (bytes: string | Uint8Array) => Promise<void>;
-
-/** Scores on their way to a file or a stream. */
-export interface ScoreSink extends PageSink {
-  /** Writes the rest; does not close the destination. */
-  end(): Promise<void>;
-}
-
-export interface SinkOptions extends TableOptions {
-  /** The engine's types of the kept columns, in their order; text if absent. */
-  readonly keptTypes?: readonly string[] | undefined;
-  /** The kept columns of an Arrow stream, without rows. */
-  readonly keptColumns?: RecordBatch | undefined;
-  readonly engine: () => Promise<Engine>;
-}
 
 export async function openSink(write: WriteBytes, options: SinkOptions): Promise<ScoreSink> {
   const { format } = options;

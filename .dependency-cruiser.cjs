@@ -91,7 +91,7 @@ const OWNERS = {
   piscina: ['^src/scoring/pool\\.ts$'],
   'onnxruntime-node': ['^src/worker/session\\.ts$', '^native-models/training/'],
   '(redis|ioredis|@redis/.*)': ['^src/auth/redisConnection\\.ts$'],
-  'apache-arrow': ['^src/lake/(arrow\\w+|engineSources|page|sinks)\\.ts$'],
+  'apache-arrow': ['^src/lake/(arrow\\w+|engineSources|page|scoreColumns)\\.ts$'],
   '@duckdb': ['^src/lake/(engine\\w*|vectors)\\.ts$'],
   pino: ['^src/process/log\\.ts$'],
   commander: ['^src/main\\.ts$', '^src/commands/'],

@@ -181,8 +181,8 @@ const LINE_MAX = 1 << 24;
  * touches, makes it collect in time.
  */
 const weights = new WeakMap<DuckDBDataChunk, ArrayBuffer>();
-/** About what a long night takes. */
-const ROW_BYTES = 8192;
+/** About what a night takes. */
+const ROW_BYTES = 4096;
 
 /** Text as a literal of SQL. */
 export function textOf(text: string): string {

@@ -43,8 +43,8 @@ export function openSources(
     names: first.columns.length === 0 ? undefined : namesOfColumns(first.columns),
     keptTypes: ({ keep }) =>
       keep.map((name) => {
-        const { isCell, typeName } = columnNamed(first, name);
-        return isCell === true ? 'VARCHAR' : typeName;
+        const { isCell, type } = columnNamed(first, name);
+        return isCell === true ? 'VARCHAR' : type;
       }),
     async *pages(columns, form = 'json') {
       if (first.columns.length === 0) return;
@@ -75,7 +75,7 @@ export function openSources(
 /** Its lists of FLOAT as ones of DOUBLE, which other tables may have. */
 function withDoubles(source: Source): Source {
   const columns = source.columns.map((column) =>
-    hasFloats(column) ? { ...column, typeName: 'DOUBLE[]' } : column,
+    hasFloats(column) ? { ...column, type: 'DOUBLE[]' } : column,
   );
   return { ...source, columns };
 }
@@ -107,6 +107,7 @@ function columnNamed({ columns }: Source, name: string): SourceColumn {
     kind: 'null',
     typeName: 'VARCHAR',
     sql: 'CAST(NULL AS VARCHAR)',
+    type: 'VARCHAR',
   } as const;
   return columns.find((one) => one.name === name) ?? absent;
 }

@@ -9,8 +9,9 @@ import { NUMBER, kindOf, type TableColumn } from './tableColumns.js';
 
 /** A column of a table that the engine reads. */
 export interface SourceColumn extends TableColumn {
-  /** What selects it. */
+  /** What selects it, and the engine's name of its type. */
   readonly sql: string;
+  readonly type: string;
   /** The zone in whose dates its times are; undefined for UTC. */
   readonly zone?: string | undefined;
 }
@@ -103,12 +104,12 @@ function ownColumn(
   const inner = (field?.type.children as Field[] | null | undefined)?.[0]?.typeId;
   const isDuration = field?.typeId === DURATION || inner === DURATION;
   const typeName = isDuration ? 'a duration' : type;
-  return { name, kind: kindOf(typeName), typeName, sql: quoted(selected?.name ?? name), zone };
+  return { name, kind: kindOf(typeName), typeName, sql: quoted(selected?.name ?? name), type, zone };
 }
 
 /** A column whose values are text. */
 function textColumn(name: string, sql: string, isCell: boolean): SourceColumn {
-  return { name, kind: 'text', typeName: 'VARCHAR', sql, isCell };
+  return { name, kind: 'text', typeName: 'VARCHAR', sql, type: 'VARCHAR', isCell };
 }
 
 /** What a CSV is opened with. */
@@ -210,8 +211,8 @@ export function withPartitions(source: Source, partitions: readonly Partition[])
 }
 
 /** Whether samples come as the engine's FLOAT, else as DOUBLE. */
-export function hasFloats({ typeName }: SourceColumn): boolean {
-  return /^FLOAT\[\d*\]$/.test(typeName);
+export function hasFloats({ type }: SourceColumn): boolean {
+  return /^FLOAT\[\d*\]$/.test(type);
 }
 
 /** A field of a session: lists and numbers as such, the rest as text. */
@@ -256,9 +257,9 @@ export function personSql({ sql, isCell }: SourceColumn): string {
 }
 
 /** The night of a row as text that `nightOf` reads; times as the date in their zone. */
-export function orderSql({ sql, typeName, kind, isCell, zone }: SourceColumn): string {
+export function orderSql({ sql, type, kind, isCell, zone }: SourceColumn): string {
   if (isCell === true) return `nullif(${sql}, '')`;
-  if (typeName === 'TIMESTAMP WITH TIME ZONE') return `CAST(CAST(${inZone(sql, zone)} AS DATE) AS VARCHAR)`;
+  if (type === 'TIMESTAMP WITH TIME ZONE') return `CAST(CAST(${inZone(sql, zone)} AS DATE) AS VARCHAR)`;
   if (kind === 'time') return `CAST(CAST(${sql} AS DATE) AS VARCHAR)`;
   if (kind === 'float')
     return `CASE WHEN ${sql} = trunc(${sql}) AND abs(${sql}) < 1e18 THEN CAST(CAST(${sql} AS BIGINT) AS VARCHAR) ELSE CAST(${sql} AS VARCHAR) END`;

@@ -92,7 +92,7 @@ const OWNERS = {
   'onnxruntime-node': ['^src/worker/session\\.ts$', '^native-models/training/'],
   '(redis|ioredis|@redis/.*)': ['^src/auth/redisConnection\\.ts$'],
   'apache-arrow': ['^src/lake/(arrow\\w+|engineSources|page|scoreColumns)\\.ts$'],
-  '@duckdb': ['^src/lake/(engine\\w*|vectors)\\.ts$'],
+  '@duckdb': ['^src/lake/engine\\w*\\.ts$'],
   pino: ['^src/process/log\\.ts$'],
   commander: ['^src/main\\.ts$', '^src/commands/'],
   'lru-cache': ['^src/auth/'],

@@ -320,6 +320,10 @@ t.test('a store that is gone, and comes back', { skip }, async (t) => {
   });
 
   t.test('when it is back, all is as before, and nothing is lost', async (t) => {
+    for (let second = 0; second < 120; second++) {
+      fleet.ms += 1000;
+      t.equal(fleet.ask(limited.key, 2 * RATE), 2 * RATE, 'both at the rate');
+    }
     await store.start();
     await until(() => !short.keyring.isStale);
     t.ok(short.ask(free.key));
@@ -327,6 +331,11 @@ t.test('a store that is gone, and comes back', { skip }, async (t) => {
     await fleet.pass(300);
     t.ok(fleet.replicas.every(({ keyring }) => !keyring.isLocal));
     t.equal(await usageAt(t, url, free.id), 4);
+    await fleet.pass(10_000);
+    t.ok(
+      fleet.replicas.every((replica) => replica.ask(limited.key)),
+      'what was taken apart is not owed',
+    );
   });
 
   t.test('empty, it changes no key, and takes no new one before the old', async (t) => {
@@ -337,9 +346,12 @@ t.test('a store that is gone, and comes back', { skip }, async (t) => {
     t.match(first.problems.join(), /came back empty/);
     t.ok(first.ask(free.key));
     await fleet.pass(600);
-    await t.rejects(issueAt(t, url, { kind: 'live' }), {
-      message: /go on with the keys they have: import those/,
-    });
+    for (const token of ['SET', 'DEL']) {
+      await store.say(token, 'acuity:keys:token', ...(token === 'SET' ? ['left'] : []));
+      await t.rejects(issueAt(t, url, { kind: 'live' }), {
+        message: /go on with the keys they have: import those/,
+      });
+    }
     t.equal(await keys.insertMissing(records), records.length);
     await until(() => !first.keyring.isStoreEmpty);
     t.ok(first.ask(free.key));

@@ -8,8 +8,6 @@ import { takeCounts, type DailyUsage, type Ledger, type LedgerParts } from './st
 
 const VERSION = 1;
 const COUNT_MAX = 2 ** 32 - 1;
-/** Days in the file that is written each second: today, and the one before or, where a clock was ahead, a later one. */
-const DAYS_KEPT = 2;
 
 const UsageFile = Compile(
   Type.Object({
@@ -131,8 +129,9 @@ export class FileCounts implements Ledger {
       this.#isSaved = false;
     }
     if (this.#isSaved) return;
-    const others = [...this.#days.keys()].filter((day) => day !== today).toSorted((a, b) => b - a);
-    for (const day of others.slice(DAYS_KEPT - 1)) {
+    // The newest of them may be the right one, if the clock is ahead now.
+    const past = [...this.#days.keys()].filter((day) => day < today - 1).toSorted((a, b) => b - a);
+    for (const day of past.slice(1)) {
       await this.#files.write([this.#usageOf(day)], day);
       this.#days.delete(day);
     }

@@ -27,7 +27,7 @@ export const DEFECTS = {
     [
       'auth/redisKeys',
       "snapshot.token === '' || isEmpty(snapshot)",
-      "snapshot.token === '' && this.#known === undefined",
+      "snapshot.token === '' && this.#token === undefined",
     ],
   ],
   /** What the others took while the store was away is owed, however much. */

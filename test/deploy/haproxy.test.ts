@@ -219,11 +219,11 @@ function statusOverHttp2(
   });
 }
 
-/** The configuration of nginx in docs/operations/proxy.md, with ports of its own and without TLS. */
+/** The configuration of nginx in docs/OPERATIONS.md, with ports of its own and without TLS. */
 async function startDocumentedNginx(t: Test) {
   const service = await startRecordingService(t);
   const port = await freePort();
-  const document = readFileSync(join(REPOSITORY, 'docs/operations/proxy.md'), 'utf8');
+  const document = readFileSync(join(REPOSITORY, 'docs/OPERATIONS.md'), 'utf8');
   const [, text = ''] = /```nginx\n([\s\S]*?)```/.exec(document) ?? [];
   const local = text
     .replace('127.0.0.1:8080', `127.0.0.1:${service.port}`)

@@ -19,8 +19,8 @@ import { ServedModel } from '#training/served.js';
 
 const DAYS = 14;
 const PEOPLE = 300;
-const RUNS = 8;
-const DRAWS = 250;
+const RUNS = 6;
+const DRAWS = 200;
 const JUDGED: readonly ScoreName[] = ['attention', 'stress', 'valence'];
 const [MINUTES, HEART, FIRST_SCORE] = [0, 1, 2];
 const FIRST_OUTCOME = FIRST_SCORE + SCORES.length;

@@ -66,10 +66,9 @@ t.test(
 );
 
 t.test('the scores of a folder lie in its folders, and no name leads out of it', async (t) => {
-  const root = tree(t, [
-    ...['lake/month=10/a.csv', 'lake/month=9/a.csv', 'lake/b.ndjson.gz', 'flat/c.parquet'],
-    ...['far/x/a.csv', 'far/..b=%2e%2e/a.csv', 'other/a.ndjson', 'far/y=..%2f../c.csv'],
-  ]);
+  const lake = 'lake/month=10/a.csv lake/month=9/a.csv lake/b.ndjson.gz flat/c.parquet';
+  const far = 'far/x/a.csv far/..b=%2e%2e/a.csv other/a.ndjson far/y=..%2f../c.csv';
+  const root = tree(t, `${lake} ${far}`.split(' '));
   const all = [
     ['lake/b.ndjson.gz', 'out/b.scores.ndjson'],
     ['lake/month=9/a.csv', 'out/month=9/a.scores.csv'],
@@ -113,11 +112,18 @@ t.test('what is not read of a folder is told', async (t) => {
     'far/c.csv',
   ]);
   execFileSync('mkfifo', [join(root, 'lake/pipe.csv')]);
-  const links = {
-    ...{ round: '.', up: '..', 'a-latest': 'k=1', 'a-latest.csv': 'k=1/a.csv', 'lost.csv': 'nothing' },
-    ...{ self: 'self', 'k=2': '../far/deep', 'k=3': '../far', 'n.csv': '../far/c.csv' },
-  };
-  for (const [name, target] of Object.entries(links)) symlinkSync(target, join(root, 'lake', name));
+  const links: readonly (readonly [name: string, target: string])[] = [
+    ['round', '.'],
+    ['up', '..'],
+    ['a-latest', 'k=1'],
+    ['a-latest.csv', 'k=1/a.csv'],
+    ['lost.csv', 'nothing'],
+    ['self', 'self'],
+    ['k=2', '../far/deep'],
+    ['k=3', '../far'],
+    ['n.csv', '../far/c.csv'],
+  ];
+  for (const [name, target] of links) symlinkSync(target, join(root, 'lake', name));
   const { names, told, shown } = await read(root, ['lake']);
   t.strictSame(names, ['lake/_k=1/a.csv', 'lake/k=1/a.csv', 'lake/n.csv']);
   t.strictSame(shown[2], ['lake/n.csv', 'out/n.scores.csv'], 'a link to elsewhere is followed');
@@ -146,11 +152,10 @@ t.test('what is not read of a folder is told', async (t) => {
 });
 
 t.test('what would be written twice, a table with versions, and what is not there are refused', async (t) => {
-  const root = tree(t, [
-    ...['a/x.csv', 'b/x.csv', 'b/x.parquet', 'c/k=1/k=2/x.csv', 'empty/_SUCCESS'],
-    ...['delta/_delta_log/0.json', 'delta/a.parquet', 'up/hudi/.hoodie/x', 'up/hudi/a.parquet'],
-    ...['ice/metadata/v1.metadata.json', 'ice/data/a.parquet'],
-  ]);
+  const files = 'a/x.csv b/x.csv b/x.parquet c/k=1/k=2/x.csv empty/_SUCCESS';
+  const versions = 'delta/_delta_log/0.json up/hudi/.hoodie/x ice/metadata/v1.metadata.json';
+  const tables = 'delta/a.parquet up/hudi/a.parquet ice/data/a.parquet';
+  const root = tree(t, `${files} ${versions} ${tables}`.split(' '));
   const cases: readonly (readonly [names: readonly string[], message: RegExp])[] = [
     [['a', 'b/x.csv'], /would both be scored to .*x\.scores\.csv: name the folder above/],
     [['b'], /would both be scored to .*x\.bad\.ndjson/],

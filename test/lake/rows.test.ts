@@ -110,7 +110,7 @@ t.test('kept fields stand in front as they were written, wherever and however th
   t.strictSame(starts, [...cases.map(([, start]) => `{${start}`), '']);
 });
 
-t.test('reading stops while a row waits for its scores, and while nobody takes the output', async (t) => {
+t.test('reading stops while a row waits for its scores, and while the output is not read', async (t) => {
   /** Calls `then` once no more rows come. */
   const onceStill = (scorer: HandScorer, then: () => void): void => {
     let before = -1;

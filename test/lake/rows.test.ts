@@ -111,49 +111,32 @@ t.test('kept fields stand in front as they were written, wherever and however th
 });
 
 t.test('reading stops while a row waits for its scores, and while the output is not read', async (t) => {
-  /** Calls `then` once no more rows come. */
-  const onceStill = (scorer: HandScorer, then: () => void): void => {
-    let before = -1;
-    const looks = setInterval(() => {
-      if (scorer.admitted > 0 && scorer.admitted === before) {
-        clearInterval(looks);
-        then();
-      }
-      before = scorer.admitted;
-    }, 20);
-  };
   const lines = 30_000;
   const input = Array.from({ length: lines / 500 }, () => GOOD.repeat(500));
-  let [whileFirst, whileFull] = [0, 0];
+  let [underWay, whileFull, written] = [0, 0, 0];
   const scorer = new (class extends HandScorer {
-    private isHeld = true;
     override answerAll(): void {
-      const first = this.isHeld ? this.waiting.shift() : undefined;
+      underWay = Math.max(underWay, this.waiting.length);
       super.answerAll();
-      if (first !== undefined) this.waiting.unshift(first);
-    }
-    free(): void {
-      this.isHeld = false;
     }
   })();
-  onceStill(scorer, () => {
-    whileFirst = scorer.admitted;
-    scorer.free();
-  });
-  let written = 0;
   const stdout = new Writable({
     highWaterMark: 1,
     write(chunk: Buffer, _encoding, done) {
       for (const byte of chunk) if (byte === 0x0a) written++;
       if (whileFull > 0) return done();
-      onceStill(scorer, () => {
+      // The first piece is taken once no more rows come.
+      const looks = setInterval(() => {
+        const isStill = scorer.admitted === whileFull;
         whileFull = scorer.admitted;
+        if (!isStill) return;
+        clearInterval(looks);
         done();
-      });
+      }, 20);
     },
   });
   await score(input, { scorer, stdout });
-  t.ok(whileFirst <= 4_096, `${whileFirst} rows were under way`);
+  t.ok(underWay <= 4_096, `${underWay} rows waited for their scores`);
   t.ok(whileFull <= 3 * 4_096, `${whileFull} rows were read for a reader that does not read`);
   t.equal(written, lines);
 });

@@ -74,34 +74,31 @@ async function judged(t: Test, files: readonly string[], order: Partial<JudgeOrd
   return { code, said, figures, text: report === undefined ? '' : textOf(report) };
 }
 
-t.test(
-  'the same figures for every format, number of files and kind of input; nothing is written',
-  async (t) => {
-    const cells = ROWS.map((row) => ({ ...row, tired: row.tired ? 1 : 0 }));
-    const many = { 'a.ndjson': linesOf(ROWS.slice(0, 70)), 'b.ndjson': linesOf(ROWS.slice(70)) };
-    const dir = t.testdir({ 'one.ndjson': linesOf(ROWS), 'one.csv': csvOf(cells), many });
-    const { figures: one } = await judged(t, [join(dir, 'one.ndjson')]);
-    t.ok(one);
-    t.strictSame((await judged(t, [join(dir, 'many')])).figures, one, 'a folder, without a state');
-    const sql = `SELECT n.* EXCLUDE (i, stress) REPLACE (TRY_CAST(n.mood AS DOUBLE) AS mood), o.stress
+t.test('the same figures for every format and number of files; nothing is written', async (t) => {
+  const cells = ROWS.map((row) => ({ ...row, tired: row.tired ? 1 : 0 }));
+  const many = { 'a.ndjson': linesOf(ROWS.slice(0, 70)), 'b.ndjson': linesOf(ROWS.slice(70)) };
+  const dir = t.testdir({ 'one.ndjson': linesOf(ROWS), 'one.csv': csvOf(cells), many });
+  const { figures: one } = await judged(t, [join(dir, 'one.ndjson')]);
+  t.ok(one);
+  t.strictSame((await judged(t, [join(dir, 'many')])).figures, one, 'a folder, without a state');
+  const sql = `SELECT n.* EXCLUDE (i, stress) REPLACE (TRY_CAST(n.mood AS DOUBLE) AS mood), o.stress
     FROM (SELECT row_number() OVER () AS i, * FROM '${dir}/one.csv') n JOIN '${dir}/one.csv' o USING (person, night)
     ORDER BY i`;
-    const joined = await judged(t, [], { sql });
-    t.strictSame(joined.figures?.outcomes[0], one?.outcomes[0], joined.said);
-    t.strictSame(
-      joined.figures?.outcomes[1]?.pooled.auc,
-      one?.outcomes[1]?.pooled.auc,
-      '0 and 1 are false and true',
-    );
-    t.strictSame(readdirSync(dir, { recursive: true }).toSorted(), [
-      'many',
-      'many/a.ndjson',
-      'many/b.ndjson',
-      'one.csv',
-      'one.ndjson',
-    ]);
-  },
-);
+  const joined = await judged(t, [], { sql });
+  t.strictSame(joined.figures?.outcomes[0], one?.outcomes[0], joined.said);
+  t.strictSame(
+    joined.figures?.outcomes[1]?.pooled.auc,
+    one?.outcomes[1]?.pooled.auc,
+    '0 and 1 are false and true',
+  );
+  t.strictSame(readdirSync(dir, { recursive: true }).toSorted(), [
+    'many',
+    'many/a.ndjson',
+    'many/b.ndjson',
+    'one.csv',
+    'one.ndjson',
+  ]);
+});
 
 t.test('scores are those of acuity score with the same past, and without what was measured', async (t) => {
   const dir = t.testdir({ 'n.ndjson': linesOf(ROWS) });

@@ -113,26 +113,23 @@ function judged(causes: Causes, count: number, run: number): OutcomeVerdict[] {
   return judge(nights.all(), outcomes, columns, { seed: run, draws: DRAWS });
 }
 
-t.test(
-  'what is there is found in 200 people; other causes, nothing and 20 people are claimed by few',
-  async (t) => {
-    const cases: readonly (readonly [causes: Causes, people: number, least: number, most: number])[] = [
-      ['effects doubled', 200, RUNS - 1, RUNS],
-      ['none', 200, 0, 1],
-      ['other causes', 200, 0, 2],
-      ['effects doubled', 20, 0, 1],
-      ['none', 20, 0, 1],
-    ];
-    for (const [causes, count, least, most] of cases) {
-      let claims = 0;
-      for (let run = 1; run <= RUNS; run++) {
-        const verdicts = judged(causes, count, run);
-        if (verdicts.some(({ views }) => VIEWS.some((view) => views[view].finding === 'adds'))) claims++;
-      }
-      t.ok(least <= claims && claims <= most, `${causes}, ${count} people: ${claims} of ${RUNS}`);
+t.test('what is there is found in 200 people, and little claimed where nothing is', async (t) => {
+  const cases: readonly (readonly [causes: Causes, people: number, least: number, most: number])[] = [
+    ['effects doubled', 200, RUNS - 1, RUNS],
+    ['none', 200, 0, 1],
+    ['other causes', 200, 0, 2],
+    ['effects doubled', 20, 0, 1],
+    ['none', 20, 0, 1],
+  ];
+  for (const [causes, count, least, most] of cases) {
+    let claims = 0;
+    for (let run = 1; run <= RUNS; run++) {
+      const verdicts = judged(causes, count, run);
+      if (verdicts.some(({ views }) => VIEWS.some((view) => views[view].finding === 'adds'))) claims++;
     }
-  },
-);
+    t.ok(least <= claims && claims <= most, `${causes}, ${count} people: ${claims} of ${RUNS}`);
+  }
+});
 
 t.test('the sizes that power is reckoned with are those of simulated people', async (t) => {
   for (const { outcome, estimates } of judged('as assumed', PEOPLE, 1))

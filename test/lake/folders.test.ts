@@ -37,33 +37,21 @@ async function read(root: string, names: readonly string[], options: Partial<Fin
   return { files, told, shown, names: shown.map(([name]) => name) };
 }
 
-t.test(
-  'files come by path, numbers by their size, or in the order of the partition of --order',
-  async (t) => {
-    const names = ['2025-9-30', '2025-10-01', 'a', 'a9', 'a09', 'a10', 'a10b', 'a99999999999999999999', 'b'];
-    const root = tree(
-      t,
-      names.toSorted().map((name) => `lake/${name}.csv`),
-    );
-    const found = (await read(root, ['lake'])).names.map((name) => name?.slice(5, -4));
-    t.strictSame(new Set(found.slice(3, 5)), new Set(['a9', 'a09']));
-    t.strictSame(found.toSpliced(3, 2), names.toSpliced(3, 2));
-    const paths = ['eu/night=2026-01-01', 'eu/night=2026-01-03', 'us/night=2026-01-02'];
-    const regions = tree(
-      t,
-      paths.map((path) => `lake/region=${path}/a.csv`),
-    );
-    const nights = async (order: string) =>
-      (await read(regions, ['lake'], { order })).names.map((name) => name?.slice(-8, -6));
-    t.strictSame(
-      [await nights('night'), await nights('at')],
-      [
-        ['01', '02', '03'],
-        ['01', '03', '02'],
-      ],
-    );
-  },
-);
+t.test('files come by path, numbers by their size, or by the partition of --order', async (t) => {
+  const names = ['2025-9-30', '2025-10-01', 'a', 'a9', 'a09', 'a10', 'a10b', 'a99999999999999999999', 'b'];
+  const csvs = names.toSorted().map((name) => `lake/${name}.csv`);
+  const root = tree(t, csvs);
+  const found = (await read(root, ['lake'])).names.map((name) => name?.slice(5, -4));
+  t.strictSame(new Set(found.slice(3, 5)), new Set(['a9', 'a09']));
+  t.strictSame(found.toSpliced(3, 2), names.toSpliced(3, 2));
+  const regions = tree(
+    t,
+    ['eu/night=01', 'eu/night=03', 'us/night=02'].map((path) => `lake/region=${path}/a.csv`),
+  );
+  const nights = async (order: string) =>
+    (await read(regions, ['lake'], { order })).names.map((name) => name?.slice(-8, -6)).join();
+  t.strictSame([await nights('night'), await nights('at')], ['01,02,03', '01,03,02']);
+});
 
 t.test('the scores of a folder lie in its folders, and no name leads out of it', async (t) => {
   const lake = 'lake/month=10/a.csv lake/month=9/a.csv lake/b.ndjson.gz flat/c.parquet';

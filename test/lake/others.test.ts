@@ -119,39 +119,28 @@ t.test('those libraries write them and read the explanations, the same as over H
   }
 });
 
-t.test(
-  'trees of pandas, Polars and DuckDB have the scores of one file, and are read by all',
-  { skip },
-  async (t) => {
-    const dir = folder(t);
-    await python([program('hive.py'), 'write', dir]);
-    const outs = new Map<string, string>();
-    for (const name of readdirSync(dir)) {
-      const keep = name.endsWith('.parquet') ? 'id,user_id,night' : name === 'both' ? 'id,night' : 'id';
-      const out = folder(t);
-      const past = [...PAST, '--state', join(folder(t), 'state')];
-      const { code, stderr } = await acuity([
-        'score',
-        join(dir, name),
-        ...past,
-        '--keep',
-        keep,
-        '--out-dir',
-        out,
-      ]);
-      t.equal(code, 65, `${name}: ${stderr}`); // a row is refused
-      outs.set(name, out);
-    }
-    t.strictSame([...outs.keys()], ['both', 'duckdb', 'nights.parquet', 'pandas', 'polars']);
-    const one = outs.get('nights.parquet') ?? '';
-    rmSync(join(one, 'nights.bad.ndjson')); // pandas would read it; that of a partition it does not
-    const lines = (await python([program('hive.py'), 'read', ...outs.values()])).split('\n').slice(0, -1);
-    const linesOf = (out: string): string[] =>
-      lines.flatMap((line) => (line.includes(out) ? [line.replace(out, '')] : [])).toSorted();
-    t.equal(linesOf(one).length, 3 * 11);
-    for (const [name, out] of outs) t.strictSame(linesOf(out), linesOf(one), name);
-  },
-);
+t.test('trees of pandas, Polars and DuckDB have the scores of one file', { skip }, async (t) => {
+  const dir = folder(t);
+  await python([program('hive.py'), 'write', dir]);
+  const outs = new Map<string, string>();
+  for (const name of readdirSync(dir)) {
+    const keep = name.endsWith('.parquet') ? 'id,user_id,night' : name === 'both' ? 'id,night' : 'id';
+    const out = folder(t);
+    const past = [...PAST, '--state', join(folder(t), 'state')];
+    const args = ['score', join(dir, name), ...past, '--keep', keep, '--out-dir', out];
+    const { code, stderr } = await acuity(args);
+    t.equal(code, 65, `${name}: ${stderr}`); // a row is refused
+    outs.set(name, out);
+  }
+  t.strictSame([...outs.keys()], ['both', 'duckdb', 'nights.parquet', 'pandas', 'polars']);
+  const one = outs.get('nights.parquet') ?? '';
+  rmSync(join(one, 'nights.bad.ndjson')); // pandas would read it; that of a partition it does not
+  const lines = (await python([program('hive.py'), 'read', ...outs.values()])).split('\n').slice(0, -1);
+  const linesOf = (out: string): string[] =>
+    lines.flatMap((line) => (line.includes(out) ? [line.replace(out, '')] : [])).toSorted();
+  t.equal(linesOf(one).length, 3 * 11);
+  for (const [name, out] of outs) t.strictSame(linesOf(out), linesOf(one), name);
+});
 
 /** @returns the address of an S3 server of this test alone */
 async function s3(t: Test): Promise<string> {

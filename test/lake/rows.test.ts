@@ -1,5 +1,6 @@
 import { Writable } from 'node:stream';
 import t from 'tap';
+import { scoreRecord } from '#fixtures/bodies.js';
 import { HandScorer } from '#fixtures/handScorer.js';
 import { rowsOf, runStream, type Asked } from '#fixtures/lake.js';
 import { linesOf, type TableRow } from '#fixtures/tables.js';
@@ -213,35 +214,14 @@ t.test('the night is the date as it is written, and the same night replaces the 
     [[2, 4, 6, 3, 7].map(day), [[], [1], [1, 2], [1], [1, 4, 2, 3]], 'place'],
   ];
   for (const [moments, past, late = 'bad'] of cases) {
-    const found = await pasts(
-      moments.map((at) => ({ person: 'a', at })),
-      { late },
-    );
-    t.strictSame(found.pasts, past, String(moments[0]));
+    const rows = moments.map((at) => ({ person: 'a', at }));
+    t.strictSame((await pasts(rows, { late })).pasts, past, String(moments[0]));
   }
 });
 
 t.test('a row without a person or a night, or with a past of its own, is a bad one', async (t) => {
-  const target = {
-    C_SCORE: 1,
-    attention: 1,
-    memory: 1,
-    reasoning: 1,
-    stress: 1,
-    valence: 'Low',
-    arousal: 'Low',
-  };
-  const wrong = [
-    -1,
-    0.5,
-    65_744,
-    1e9,
-    20251301,
-    5.7e12,
-    '1969-12-31T07:00:00Z',
-    '2150-01-01',
-    'Jan 1 2025 07:00Z',
-  ];
+  const numbers = [-1, 0.5, 65_744, 1e9, 20251301, 5.7e12];
+  const texts = ['1969-12-31T07:00:00Z', '2150-01-01', 'Jan 1 2025 07:00Z'];
   const cases: readonly (readonly [row: TableRow, detail: unknown])[] = [
     [{ person: 'a', at: Date.parse(day(1)) }, undefined],
     [{ at: day(1) }, /person/],
@@ -249,29 +229,18 @@ t.test('a row without a person or a night, or with a past of its own, is a bad o
     [{ person: 'a' }, /moment/],
     [{ person: 'a', at: '2025-01-01T07:00:00' }, /without an offset/],
     [{ person: 'a', at: 1_700_000_000 }, /seconds/],
-    [{ person: 'a', at: day(1), past_sessions: [{}], past_targets: [target] }, /past_sessions/],
+    [{ person: 'a', at: day(1), past_sessions: [{}], past_targets: [scoreRecord()] }, /past_sessions/],
     [{ person: 'a', at: day(1), history: '' }, /a history of its own/],
-    ...wrong.map((at) => [{ person: 'a', at }, /^the moment of this row /] as const),
+    ...[...numbers, ...texts].map((at) => [{ person: 'a', at }, /^the moment of this row /] as const),
   ];
   const { details } = await pasts(cases.map(([row]) => row));
-  t.match(
-    details,
-    cases.map(([, detail]) => detail),
-  );
+  for (const [index, [row, detail]] of cases.entries()) t.match(details[index], detail, JSON.stringify(row));
 });
 
 t.test('a late night is a bad row and no past, or ends the run; too many people end it too', async (t) => {
-  const rows = [
-    { person: 'secret', at: day(2) },
-    { person: 'b', at: day(1) },
-    { person: 'secret', at: day(1) },
-    { person: 'b', at: day(3) },
-  ];
-  const { details, scorer } = await pasts([
-    ...rows,
-    { person: 'secret', at: day(2) },
-    { person: 'secret', at: day(3) },
-  ]);
+  const nights = ['secret 2', 'b 1', 'secret 1', 'b 3', 'secret 2', 'secret 3'];
+  const rows = nights.map((night) => ({ person: night.slice(0, -2), at: day(Number(night.slice(-1))) }));
+  const { details, scorer } = await pasts(rows);
   t.match(details, [undefined, undefined, /^earlier than one of the same .*: sort the input by time/]);
   t.strictSame(details.slice(3), [undefined, undefined, undefined]);
   t.strictSame(scorer.past, [[], [], [2], [], [4]]);

@@ -202,9 +202,8 @@ t.test('what is missing or misnamed ends the run with what to do', async (t) => 
     ['--outcome a:stress --percentile b', /--percentile b is no --outcome/],
     ['--outcome a:stress --sql X n.csv', /--sql names what it reads/],
   ];
-  for (const [args, message] of cases)
-    t.match(await commanded(t, registerJudge, ['judge', ...whose, ...args.split(' ')]), {
-      code: Number,
-      said: message,
-    });
+  for (const [args, said] of cases) {
+    const ran = await commanded(t, registerJudge, ['judge', ...whose, ...args.split(' ')]);
+    t.match(ran, { code: Number, said }, args);
+  }
 });

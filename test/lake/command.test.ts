@@ -117,11 +117,7 @@ t.test('killed half-way and run again: complete, nothing twice or anew', async (
   t.equal(again.code, 0, again.stderr);
   t.match(again.stderr, /1 of 3 files are finished already/);
   t.match(statSync(finished), { mtimeMs, ino }, 'the first file is the one of before');
-  t.strictSame(
-    readdirSync(out),
-    ['a', 'b', 'c'].map((name) => `${name}.scores.ndjson`),
-    'nothing is left',
-  );
+  t.equal(readdirSync(out).join(), 'a.scores.ndjson,b.scores.ndjson,c.scores.ndjson', 'nothing is left');
   t.notOk(readdirSync(dir).includes('state.lock'));
   t.match(again.stderr, /40 lines of 5 people in [\d.]+ s \(.*\/s\), none bad/);
   const whole = fileOf(t, 'whole.ndjson', textOf(rows));
@@ -191,11 +187,10 @@ t.test('what can’t be done is said before anything is done', async (t) => {
     ['--people-max 0', /a whole number, 1 to 10000000/],
     ['--keep a,a', /A name stands there twice/],
   ];
-  for (const [args, message] of cases)
-    t.match(await commanded(t, registerScore, ['score', ...args.split(' ')]), {
-      code: Number,
-      said: message,
-    });
+  for (const [args, said] of cases) {
+    const ran = await commanded(t, registerScore, ['score', ...args.split(' ')]);
+    t.match(ran, { code: Number, said }, args);
+  }
   const none = await acuity(['score'], { ACUITY_MODEL: join(REPOSITORY, 'docs') });
   t.match(none, { code: 1, stderr: /manifest\.json cannot be read/, stdout: '' });
 });
@@ -250,10 +245,8 @@ t.test('what the engine sets aside is its owner’s, gone at the end, and after 
 t.test('CSV comes through a pipe too, Parquet is refused with the remedy', async (t) => {
   const rows = nights(120).map(({ at: _at, ...row }) => row);
   const bytes = Buffer.from(csvOf(rows));
-  const { output } = await runStream([bytes.subarray(0, 3), bytes.subarray(3)], {
-    format: 'csv',
-    to: 'ndjson',
-  });
+  const asked = { format: 'csv', to: 'ndjson' } as const;
+  const { output } = await runStream([bytes.subarray(0, 3), bytes.subarray(3)], asked);
   const lines = await runStream([Buffer.from(textOf(rows))]);
   const plain = (text: Buffer): unknown =>
     rowsOf(text.toString()).map((row) => ({ ...row, inference_time_ms: 0 }));
@@ -290,11 +283,7 @@ t.test('--tables: each table is answered before the next is read, with no past b
   const { error, told, tally } = await runStream(input(), { ...asked, tables: true, stdout });
   t.equal(error, undefined);
   t.match(tally, { lines: 20, badLines: 1 });
-  t.equal(
-    told.filter((line) => / found HR_night| fields of a session found/.test(line)).length,
-    1,
-    told.join('\n'),
-  );
+  t.equal(told.filter((line) => / found HR_night/.test(line)).length, 1, told.join('\n'));
   for (const [bytes, message] of [
     [arrowOf(nights(6).toReversed(), 'float', 2), /row 3 is earlier than one of the same person/],
     [arrowOf(nights(6)).subarray(0, 1200), /the Arrow stream ends too early/],

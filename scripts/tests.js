@@ -5,13 +5,16 @@ import { filesBelow } from './prepare.js';
 
 const TESTS = '.build/test';
 /**
- * What `npm test` leaves to `npm run test:all`, as paths below test/ or their beginnings: callers in other languages,
- * proxies and other programs, pages in a browser, faults and floods, packages as they are released, tables of other
- * engines, servers of others.
+ * What `npm test` leaves to `npm run test:all`, as paths below test/ or their beginnings: callers in other languages and
+ * examples of pages, proxies and other programs, pages in a browser, faults and floods, packages as they are released,
+ * tables of other engines, servers of others, benches, points of the evaluation.
  */
 const LONG = [
-  'bench/peers',
+  'bench/',
   'deploy/',
+  'docs/backup',
+  'docs/examples',
+  'docs/models',
   'flow/example',
   'flow/floods',
   'flow/foreignClients',
@@ -23,8 +26,11 @@ const LONG = [
   'flow/schemathesis',
   'flow/shadow',
   'flow/systemCalls',
+  'model-behaviour/points',
   'packages/',
+  'scripts/archive',
   'torture/',
+  'tune/tune',
 ];
 /** Modules with which a test starts a process, a server in one, or a browser. */
 const STARTERS =

@@ -61,12 +61,6 @@ t.test('samples go to the hour before and to the night, in any order of the inpu
   t.strictSame([session.RR_day_1h, session.RR_night], [[], []]);
 });
 
-t.test('what is no reading is left out; single artefacts pass: the service leaves them out', async (t) => {
-  t.strictSame(heart(0, -1, -2, 255, null, 61).HR_day_1h, [61]);
-  t.strictSame(heart(60, 400, 61, 62).HR_day_1h, [60, 400, 61, 62]);
-  t.strictSame(heart(400, 300).HR_day_1h, [400, 300]);
-});
-
 t.test('stages become whole seconds, their sum and their shares', async (t) => {
   const night = stages(['light', 100], ['deep', 205], ['awake', 5], ['rem', 95]);
   t.match(of({ stages: night }), {
@@ -89,12 +83,6 @@ t.test('a date of birth gives the age at the moment', async (t) => {
     [Date.UTC(1950, 5, 1), 74],
   ];
   for (const [bornAt, age] of born) t.equal(person({ bornAt }).age, age);
-});
-
-t.test('a person goes in as given, what is not known stays out', async (t) => {
-  const known = person({ age: 34, heightCm: 178, weightKg: 74, sex: null });
-  t.match(known, { age: 34, height_cm: 178, weight_kg: 74, sex: null });
-  t.strictSame(Object.keys(person({})).toSorted(), ['HR_day_1h', 'HR_night', 'RR_day_1h', 'RR_night']);
 });
 
 t.test('a denser series than the service takes is thinned evenly', async (t) => {

@@ -8,7 +8,7 @@ import { Connection, requestBytes } from '#acuity/load/connection.js';
 import { issueKey, startServer } from '#bench/server.js';
 
 process.env['ORT_DISABLE_TELEMETRY'] = '1'; // before ONNX Runtime loads
-const { goldenQuestions, questionsOf, wrongAnswers } = await import('#bench/peers/answers.js');
+const { differenceOf, goldenQuestions, questionsOf, wrongAnswers } = await import('#bench/peers/answers.js');
 
 const VARIANTS = 4;
 const folder = t.testdir();
@@ -55,3 +55,17 @@ t.test('a server that can not start is told with what it said', async (t) => {
   };
   await t.rejects(startServer(command, folder), { message: 'broken left before it was ready: no such luck' });
 });
+
+t.test(
+  'another status, score or label is a difference, the last hundredth is none, and none is quoted',
+  async (t) => {
+    const [{ expected } = { expected: undefined }] = goldenQuestions(bundle);
+    if (expected === undefined) throw new Error('no golden case');
+    const told = (changes: object, status = 200) =>
+      differenceOf({ status, body: JSON.stringify({ ...expected, ...changes }) }, expected);
+    t.equal(told({ memory: expected.memory + 0.02 }), undefined);
+    t.equal(told({}, 503), 'status 503');
+    t.equal(told({ memory: expected.memory + 0.2 }), 'memory is off by 0.20');
+    t.equal(told({ arousal: expected.arousal === 'High' ? 'Low' : 'High' }), 'arousal is the other one');
+  },
+);

@@ -1,5 +1,12 @@
 import t from 'tap';
-import { readConfig, type Config, type Environment, type Machine } from '#acuity/config/options.js';
+import {
+  environment,
+  prepareEnvironment,
+  readConfig,
+  type Config,
+  type Environment,
+  type Machine,
+} from '#acuity/config/options.js';
 import { VARIABLES, type Field } from '#acuity/config/variables.js';
 
 const MACHINE: Machine = { cores: 8, descriptors: 1024, workingDir: '/somewhere', packageDir: '/package' };
@@ -158,32 +165,22 @@ t.test('each variable takes a legal value, and refuses others in one line that n
   }
 });
 
-t.test('every mistake is reported, not only the first', async (t) => {
-  t.strictSame(mistakesOf({ ACUITY_PORT: 'x', ACUITY_SPINNING: 'maybe', ACUITY_COLOUR: 'red' }), [
-    'ACUITY_COLOUR is not a known variable',
-    'ACUITY_PORT must be an integer from 0 to 65535, not "x"',
-    'ACUITY_SPINNING must be true or false, not "maybe"',
-  ]);
-});
-
-t.test('a mistyped name is answered with the nearest one', async (t) => {
-  t.strictSame(mistakesOf({ ACUITY_WORKER: '2', ACUITY_DEADLINE: '5', ACUITY_HTTP_THREAD: '1' }), [
-    'ACUITY_WORKER is not a known variable; did you mean ACUITY_WORKERS?',
-    'ACUITY_DEADLINE is not a known variable; did you mean ACUITY_DEADLINE_MS?',
-    'ACUITY_HTTP_THREAD is not a known variable; did you mean ACUITY_HTTP_THREADS?',
-  ]);
-});
-
-t.test('a wrong address of a key store is not repeated: it may hold a password', async (t) => {
+t.test('every mistake is reported in one short line, a mistyped name with the nearest one', async (t) => {
+  t.strictSame(
+    mistakesOf({ ACUITY_PORT: 'x', ACUITY_SPINNING: 'maybe', ACUITY_COLOUR: 'red', ACUITY_WORKER: '2' }),
+    [
+      'ACUITY_COLOUR is not a known variable',
+      'ACUITY_WORKER is not a known variable; did you mean ACUITY_WORKERS?',
+      'ACUITY_PORT must be an integer from 0 to 65535, not "x"',
+      'ACUITY_SPINNING must be true or false, not "maybe"',
+    ],
+  );
+  // It may hold a password.
   t.strictSame(mistakesOf({ ACUITY_KEYS: 'rediss:/:secret@host' }), [
     'ACUITY_KEYS must be file:PATH or redis://…',
   ]);
-});
-
-t.test('a long or many-lined value is shown as one short line', async (t) => {
   const [mistake = ''] = mistakesOf({ ACUITY_PORT: `1\n${'2'.repeat(10_000)}` });
-  t.ok(mistake.length < 150);
-  t.notMatch(mistake, '\n');
+  t.ok(mistake.length < 150 && !mistake.includes('\n'));
 });
 
 t.test('PORT is honoured where ACUITY_PORT is absent', async (t) => {
@@ -240,5 +237,21 @@ t.test(
         const asked = configOf({ ACUITY_ADMIN_HOST, ACUITY_TRY: String(!isThere) });
         t.equal(asked.tryPage, !isThere, ACUITY_ADMIN_HOST);
       }
+  },
+);
+
+t.test(
+  'the environment of the libraries: no telemetry in any case, a head as long as the operator says',
+  async (t) => {
+    process.env['ORT_DISABLE_TELEMETRY'] = '0';
+    for (const [set, longest] of [
+      [undefined, '16384'],
+      ['8192', '8192'],
+    ] as const) {
+      if (set === undefined) delete process.env['UWS_HTTP_MAX_HEADERS_SIZE'];
+      else process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = set;
+      prepareEnvironment();
+      t.match(environment(), { ORT_DISABLE_TELEMETRY: '1', UWS_HTTP_MAX_HEADERS_SIZE: longest });
+    }
   },
 );

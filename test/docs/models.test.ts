@@ -65,19 +65,17 @@ t.test('the page lists the features as they are', async (t) => {
 });
 
 t.test('a bundle that can’t be made says why, in one line', async (t) => {
-  const folder = t.testdir({ 'no.onnx': 'no graph', 'requests.json': '{}', 'training.json': '[]' });
+  const folder = t.testdir({
+    'no.onnx': 'no graph',
+    'other.onnx': 'another',
+    'requests.json': '{}',
+    'training.json': '[]',
+  });
   const run = runnerIn(folder);
   const flags = '--base no.onnx --history other.onnx --out out --name n --version 1';
   const cases: readonly [command: string, reason: RegExp][] = [
-    [`acuity model bundle ${flags}`, /other\.onnx/],
-    [`acuity model bundle ${flags.replace('other', 'no')}`, /names of their own/],
+    [`acuity model bundle ${flags.replace('other', 'none')}`, /none\.onnx/],
     ['echo nonsense | acuity model rows', /line 1 is no valid request/],
-    [
-      'cp no.onnx other.onnx && acuity model bundle ' + flags.replace('--name n', "--name 'two words'"),
-      /name/,
-    ],
-    [`acuity model bundle ${flags} --golden requests.json`, /requests\.json is not/],
-    [`acuity model bundle ${flags} --training training.json`, /training\.json holds no JSON object/],
     [`acuity model bundle ${flags} --measured training.json`, /\/measured must be object/],
   ];
   for (const [command, reason] of cases) {

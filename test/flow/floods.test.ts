@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { availableParallelism, setPriority } from 'node:os';
 import t from 'tap';
-import { descriptorsMax } from '#acuity/config/descriptors.js';
+import { descriptorsMax } from '#acuity/config/cores.js';
 import { metricsOf, valueOf } from '../fixtures/promtool.js';
 import { requestBody } from '../fixtures/bodies.js';
 import { Connection, send, sendOn } from '../fixtures/connection.js';

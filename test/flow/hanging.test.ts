@@ -20,7 +20,7 @@ import { PIPE_VARIABLE } from '../fixtures/troubles.js';
 
 /*
  * Odd stops: nothing holds them up for long. Even if something hangs, the process has ended at the latest two seconds
- * after the drain, with the exit code that docs/operations/stop.md promises.
+ * after the drain, with the exit code that docs/OPERATIONS.md promises.
  */
 
 const CLEAN: Exit = { code: 0, signal: null };

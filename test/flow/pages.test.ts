@@ -204,10 +204,9 @@ async function isLive(t: Test, page: Page, { port, key }: RunningServer): Promis
   });
   for (const tile of ['scored', 'p99']) await page.waitForFunction(shows, tile, WAIT);
   await page.waitForFunction(refusals, 'keyInvalid', WAIT);
-  for (const part of ['#diagnosis.red', '#log li', '#shadow:not([hidden])'])
-    await page.waitForSelector(part, WAIT);
+  for (const part of ['#diagnosis.red', '#shadow:not([hidden])']) await page.waitForSelector(part, WAIT);
   t.match(await page.getAttribute('#charts canvas', 'aria-label'), /Throughput.*scored \d/);
-  t.ok(await page.locator('.cause').first().isVisible());
+  t.ok(await page.locator('.shown').first().isVisible());
   t.equal(await page.locator('#shadow-scores tbody tr').count(), 5);
   stop.abort();
   await Promise.all(callers);

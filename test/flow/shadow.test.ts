@@ -105,12 +105,10 @@ t.test('a shadow model beside the one that answers', async (t) => {
     t.equal(valueOf(series, 'acuity_shadow_run_seconds_count'), REQUESTS);
     const { scores = [] } = (await shadow()) ?? {};
     t.equal(scores.length, 5);
-    for (const { score, mean, meanSigned, p50, p99, histogram } of scores) {
+    for (const { score, mean, meanSigned, p50, p99 } of scores) {
       t.ok(mean > 5 && mean < 35, `${score}: ${mean}`);
       t.equal(meanSigned, -mean, `${score}: every score is lower`);
       t.ok(p50 > 5 && p50 <= p99, `${score}: quantiles`);
-      const counted = histogram.reduce((sum, { count }) => sum + count, 0);
-      t.equal(counted, REQUESTS);
     }
     t.notMatch(server.output(), /C_SCORE|valence/, 'no score in the log');
   });

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
-import { HISTORY_LENGTH_MAX, MEASURED_FIELDS } from '#rules/fields.js';
+import { HISTORY_LENGTH_MAX, MEASURED_FIELDS, type MeasuredField } from '#rules/fields.js';
 import { seededRandom, type Random } from '#acuity/base/random.js';
-import { FEATURE_COUNT } from '#acuity/contract/features.js';
+import { FEATURES, FEATURE_COUNT } from '#acuity/contract/features.js';
 import { HISTORY_BYTES_MAX } from '#acuity/history/form.js';
 import { HistoryDesk } from '#acuity/history/historyDesk.js';
 import type { GivenMeasurement } from '#acuity/records/request.js';
@@ -13,7 +13,236 @@ import { adjustedRow } from '#acuity/pipeline/measuredRow.js';
 import { LAYOUT } from '#acuity/records/layout.js';
 import { THRESHOLDS, randomRecord, step, type Step } from '../fixtures/histories.js';
 import { CONSTANTS, randomMeasurements } from '../fixtures/measured.js';
-import { SlowHistory, type SlowNight } from '../fixtures/slowHistory.js';
+import {
+  added,
+  adjusted,
+  adjustmentOf,
+  evidenceOf,
+  LABEL_VALUES,
+  latentOf,
+  NO_EVIDENCE,
+  offsetOf,
+  standingOf,
+  weightAfter,
+} from '#acuity/pipeline/measured.js';
+import type { MeasuringConstants } from '#acuity/pipeline/measuredRow.js';
+
+/**
+ * What a history is, in plain code that remembers everything: the words of the contract, one after the other. The
+ * service's histories are held against it.
+ */
+
+/** A session that was scored. */
+interface SlowNight {
+  /** Days since 1970; undefined where it has no date. */
+  readonly day: number | undefined;
+  readonly record: Float64Array;
+  /** Five scores in hundredths. */
+  readonly hundredths: readonly number[];
+  readonly chances: readonly number[];
+  readonly labels: readonly number[];
+}
+
+type SlowSession = Pick<SlowNight, 'day' | 'record'>;
+
+interface SlowQuantity {
+  readonly count: number;
+  readonly weight: number;
+  readonly mean: number;
+  readonly spread: number;
+}
+
+/** A measurement, as the history keeps it; one that is summed up keeps the residual that it had then. */
+interface SlowMeasurement {
+  readonly value: number;
+  readonly reliability: number;
+  readonly day: number;
+  readonly residual?: number;
+}
+
+interface SlowMeasured {
+  kept: SlowMeasurement[];
+  summed: SlowMeasurement[];
+}
+
+class SlowHistory {
+  readonly measured = new Map<string, SlowMeasured>();
+  nights: SlowNight[] = [];
+  private counted: { nights: number; quantities: ReadonlyMap<string, SlowQuantity> } | undefined;
+  /** All that lie in the long run, oldest first. */
+  retired: SlowNight[] = [];
+
+  /** The past of a session, and what becomes of the history with it, once it is scored. */
+  take({ day, record }: SlowSession): {
+    readonly past: readonly SlowNight[];
+    readonly scored: (said: Omit<SlowNight, 'day' | 'record'>) => void;
+  } {
+    const newest = this.newest();
+    if (day !== undefined && newest !== undefined && day - newest > 180) this.forget();
+    const place = this.placeOf(day);
+    const before = this.nights[place - 1];
+    const isOlderThanAll = place === 0 && this.nights.length > 0;
+    const isOlderThanPast = day !== undefined && newest !== undefined && newest - day > 60;
+    if (isOlderThanAll || isOlderThanPast) {
+      return { past: this.nights.slice(0, place).slice(-5), scored: () => undefined };
+    }
+    if (day !== undefined && before?.day === day) {
+      const past = this.nights.slice(0, place - 1).slice(-5);
+      return {
+        past,
+        scored: (said) => void (this.nights[this.nights.indexOf(before)] = { day, record, ...said }),
+      };
+    }
+    const after = this.nights.slice(place);
+    const isOld = (night: SlowNight): boolean =>
+      day !== undefined && night.day !== undefined && day - night.day > 60;
+    const leaving = this.nights.filter(isOld);
+    this.nights = this.nights.filter((night) => !isOld(night));
+    if (this.nights.length === 6) leaving.push(...this.nights.splice(0, 1));
+    this.retired.push(...leaving);
+    const index = this.nights.length - after.filter((night) => this.nights.includes(night)).length;
+    const past = this.nights.slice(0, index).slice(-5);
+    return { past, scored: (said) => void this.nights.splice(index, 0, { day, record, ...said }) };
+  }
+
+  /**
+   * After `take`, before the session is scored: takes in what was measured, on `night` or before it. Gives what came too
+   * late.
+   */
+  measure(
+    given: readonly GivenMeasurement[],
+    night: number,
+    { reliability }: MeasuringConstants,
+  ): GivenMeasurement[] {
+    const late: GivenMeasurement[] = [];
+    for (const one of given.toSorted((a, b) => a.day - b.day)) {
+      const measured = this.measured.get(one.score) ?? { kept: [], summed: [] };
+      if (one.day <= Math.max(-Infinity, ...measured.summed.map(({ day }) => day))) {
+        late.push(one);
+        continue;
+      }
+      const share = Math.round((one.reliability ?? reliability[one.score]) * 10_000) / 10_000;
+      const percent = typeof one.value === 'number' ? one.value : LABEL_VALUES[one.value];
+      const value = Math.round(percent * 100) / 100;
+      measured.kept = measured.kept.filter(({ day }) => day !== one.day);
+      measured.kept.push({ value, reliability: share, day: one.day });
+      measured.kept.sort((a, b) => a.day - b.day);
+      for (const old of measured.kept.splice(0, Math.max(0, measured.kept.length - 8))) {
+        const latent = this.latent(one.score, old.day === night ? undefined : old.day);
+        measured.summed.push({ ...old, residual: standingOf(one.score, old.value) - latent });
+      }
+      this.measured.set(one.score, measured);
+    }
+    return late;
+  }
+
+  /** What is answered where the network says `score` (of a label: the chance of High in percent) on `night`. */
+  answered(
+    field: MeasuredField,
+    score: number,
+    { night, halfLifeDays }: { night: number | undefined; halfLifeDays: number },
+  ): number {
+    const { kept, summed } = this.measured.get(field) ?? { kept: [], summed: [] };
+    if (kept.length === 0) return score;
+    const newest = Math.max(
+      ...[...this.measured.values()].flatMap(({ kept: all }) => all.map(({ day }) => day)),
+    );
+    const today = night ?? Math.max(newest, this.newest() ?? -Infinity);
+    const lastSummed = summed.at(-1)?.day ?? NaN;
+    let evidence = NO_EVIDENCE;
+    for (const { value, reliability, day } of kept) {
+      const latent = day === night ? undefined : this.latent(field, day);
+      const weight = weightAfter(today - day, halfLifeDays);
+      evidence = added(evidence, evidenceOf(standingOf(field, value), latent, reliability, weight));
+    }
+    for (const { residual = NaN, reliability, day } of summed) {
+      const weight = weightAfter(lastSummed - day + Math.abs(today - lastSummed), halfLifeDays);
+      evidence = added(evidence, evidenceOf(residual, 0, reliability, weight));
+    }
+    const adjustment = adjustmentOf(evidence);
+    if (adjustment === undefined) return score;
+    return adjusted(field, score, offsetOf(field, adjustment, score), adjustment.scale);
+  }
+
+  /** λ of a day that is past; of none that is known, of the long run. */
+  private latent(field: MeasuredField, day: number | undefined): number {
+    const night = day === undefined ? undefined : this.nights.findLast((one) => one.day === day);
+    const chance = 100 * (night?.chances[LABEL_NAMES.indexOf(field)] ?? NaN);
+    const said = isLabel(field) ? chance : (night?.hundredths[SCORE_NAMES.indexOf(field)] ?? NaN) / 100;
+    const usual = (isLabel(field) ? 100 : 1) * (this.longRun().get(field)?.mean ?? NaN);
+    const known = Number.isNaN(said) ? usual : said;
+    return Number.isNaN(known) ? 0 : latentOf(field, known);
+  }
+
+  private newest(): number | undefined {
+    const days = this.nights.flatMap(({ day }) => day ?? []);
+    return days.length === 0 ? undefined : Math.max(...days);
+  }
+
+  private placeOf(day: number | undefined): number {
+    if (day === undefined) return this.nights.length;
+    return 1 + this.nights.findLastIndex((night) => night.day === undefined || night.day <= day);
+  }
+
+  private forget(): void {
+    this.nights = [];
+    this.retired = [];
+  }
+
+  /** The long run, counted anew from every night in it, by the name of each input and score. */
+  longRun(): ReadonlyMap<string, SlowQuantity> {
+    if (this.counted?.nights !== this.retired.length) {
+      this.counted = { nights: this.retired.length, quantities: this.count() };
+    }
+    return this.counted.quantities;
+  }
+
+  private count(): ReadonlyMap<string, SlowQuantity> {
+    const rows = this.retired.map(knownValues);
+    const names = new Set(rows.flatMap((row) => [...row.keys()]));
+    return new Map(
+      [...names].map((name) => {
+        const known = rows.flatMap((row, index) => {
+          const value = row.get(name);
+          return value === undefined ? [] : [{ value, weight: 0.5 ** ((rows.length - 1 - index) / 60) }];
+        });
+        const weight = sum(known.map((one) => one.weight));
+        const mean = sum(known.map((one) => one.weight * one.value)) / weight;
+        const variance = sum(known.map((one) => one.weight * (one.value - mean) ** 2)) / weight;
+        return [name, { count: known.length, weight, mean, spread: Math.sqrt(variance) }];
+      }),
+    );
+  }
+}
+
+const SCORE_NAMES = ['C_SCORE', 'attention', 'memory', 'reasoning', 'stress'];
+const LABEL_NAMES = ['valence', 'arousal'];
+
+function knownValues({ record, hundredths, chances }: SlowNight): ReadonlyMap<string, number> {
+  const row = new Float32Array(FEATURE_COUNT);
+  featuriseRecord(record, 0, row, 0);
+  const known = new Map<string, number>();
+  FEATURES.forEach(({ name, group, centre, scale }, place) => {
+    const mask = row[FEATURES.findIndex((feature) => feature.name === `${group}_known`)];
+    const isLasting = group === 'age' || group === 'sex';
+    if (name !== `${group}_known` && !isLasting && mask === 1)
+      known.set(name, centre + scale * (row[place] ?? NaN));
+  });
+  SCORE_NAMES.forEach((name, index) => known.set(name, (hundredths[index] ?? NaN) / 100));
+  LABEL_NAMES.forEach((name, index) => {
+    const chance = chances[index] ?? NaN;
+    if (!Number.isNaN(chance)) known.set(name, chance);
+  });
+  return known;
+}
+
+function isLabel(field: string): boolean {
+  return LABEL_NAMES.includes(field);
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
 
 /** Chains of nights in the comparison; a long run takes thousands. */
 const CHAINS = Number(process.env['HISTORY_CHAINS'] ?? 60);

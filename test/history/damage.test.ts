@@ -65,33 +65,27 @@ function isRefused(history: string): boolean {
   );
 }
 
-function refusesAll(t: Test, damaged: Iterable<string>): void {
-  let cases = 0;
-  for (const text of damaged) {
-    cases++;
-    if (isTaken(text)) t.fail(`taken: ${text}`);
-    else if (cases % 50 === 1 && !isRefused(text)) t.fail(`not refused: ${text.slice(0, 3_000)}`);
-  }
-  t.ok(cases > 0, `${cases} cases`);
+function refusesAll(t: Test, damaged: readonly string[]): void {
+  for (const [index, text] of damaged.entries())
+    if (isTaken(text) || (index % 50 === 0 && !isRefused(text)))
+      t.fail(`not refused: ${text.slice(0, 3_000)}`);
+  t.pass();
 }
 
 t.test('every character changed, every length cut: no such text is a history', async (t) => {
-  refusesAll(
-    t,
-    TEXTS.flatMap((text) =>
-      Array.from(text, (character, at) =>
-        ['A', 'b', '_', '-', '+', '/', '=', ' ', '.', '\u0000', 'é']
-          .filter((other) => other !== character)
-          .map((other) => text.slice(0, at) + other + text.slice(at + 1)),
-      ).flat(),
-    ),
-  );
-  refusesAll(
-    t,
-    TEXTS.flatMap((text) =>
-      Array.from({ length: text.length - 1 }, (_, length) => text.slice(0, 1 + length)),
-    ),
-  );
+  const others = ['A', 'b', '_', '-', '+', '/', '=', ' ', '.', '\u0000', 'é'];
+  for (const text of TEXTS) {
+    t.ok(isTaken(text));
+    const places = Array.from(text, (character, at) =>
+      others
+        .filter((other) => other !== character)
+        .map((other) => text.slice(0, at) + other + text.slice(at + 1)),
+    );
+    refusesAll(t, [
+      ...places.flat(),
+      ...Array.from({ length: text.length - 1 }, (_, at) => text.slice(0, 1 + at)),
+    ]);
+  }
 });
 
 t.test(
@@ -101,7 +95,8 @@ t.test(
       'ffd8ffe000104a46494600010100000100010000ffdb0043000302020302020303030304',
       'hex',
     );
-    const bytes = Buffer.from(LONG.slice(VERSION.length), 'base64url');
+    const sealed = LONG.slice(VERSION.length);
+    const bytes = Buffer.from(sealed, 'base64url');
     refusesAll(t, [
       ...TEXTS.flatMap((text) => [
         `${text}A`,
@@ -111,21 +106,18 @@ t.test(
         text + text,
         text.toUpperCase(),
       ]),
-      ...['acu0.', 'acu2.', 'ACU1.', 'acu1', 'acu1:', ''].map(
-        (version) => version + LONG.slice(VERSION.length),
-      ),
-      VERSION,
-      `${VERSION}${bytes.toString('base64')}`,
-      `${VERSION}${bytes.toString('hex')}`,
-      `${VERSION}${jpeg.toString('base64url')}`,
+      ...['acu0.', 'acu2.', 'ACU1.', 'acu1', 'acu1:', ''].map((version) => version + sealed),
+      ...[
+        '',
+        bytes.toString('base64'),
+        bytes.toString('hex'),
+        jpeg.toString('base64url'),
+        'A'.repeat(2 << 20),
+      ].map((text) => VERSION + text),
+      ...'x null {}'.split(' '),
       jpeg.toString('latin1'),
-      'x',
-      VERSION + 'A'.repeat(2 << 20),
       `${LONG}${' '.repeat(2 << 20)}`,
-      'null',
-      '{}',
     ]);
-    for (const text of TEXTS) t.ok(isTaken(text));
   },
 );
 

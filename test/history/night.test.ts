@@ -32,5 +32,6 @@ t.test('other texts are no date', async (t) => {
     '２026-01-01',
     ' 026-01-01',
   ])
+    // prettier-ignore
     t.equal(dayOf(date), undefined, date);
 });

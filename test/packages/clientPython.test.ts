@@ -32,19 +32,6 @@ t.test('its types hold', { skip: skip || lacksTypes() }, async (t) => {
   t.equal(code, 0, stdout);
 });
 
-t.test('its pages show the examples as they are', async (t) => {
-  const page = readFileSync(join(PACKAGE, 'README.md'), 'utf8');
-  const shown = [...page.matchAll(/<!-- example: (\S+) -->\n```python\n([^]*?)```\n/g)];
-  t.ok(shown.length > 0);
-  for (const [, name = '', code] of shown) {
-    t.equal(code, readFileSync(join(PACKAGE, 'examples', name), 'utf8'), name);
-  }
-  const versions = ['pyproject.toml', 'src/acuity_client/__init__.py'].map(
-    (path) => /version\w* = "([^"]+)"/.exec(readFileSync(join(PACKAGE, path), 'utf8'))?.[1],
-  );
-  t.equal(versions[0], versions[1]);
-});
-
 t.test('every file of cases for clients is run in both languages', async (t) => {
   const ofTheService = ['measurements', 'norms', 'explanations'];
   const names = readdirSync(join(REPOSITORY, 'packages/cases'))

@@ -9,21 +9,13 @@ import { writeMixtures, writeShapley } from '#acuity/pipeline/mixtures.js';
 import { type Quality } from '#acuity/pipeline/quality.js';
 import { sentencesOf, type Mover, type ToldScore } from '#acuity/pipeline/sentences.js';
 import { ReferenceDay, hoursOf } from '#acuity/pipeline/referenceDay.js';
-import { createReader, isBodyProblem } from '#acuity/reading/read.js';
-import type { PredictionRequestBody, Session } from '#acuity/contract/request.js';
+import type { Session } from '#acuity/contract/request.js';
 import type { ExplainedScore } from '#acuity/contract/response.js';
-import type { PredictionRequest, ReadRequest } from '#acuity/records/request.js';
+import type { PredictionRequest } from '#acuity/records/request.js';
 import { scoreRecord } from '../fixtures/bodies.js';
+import { requestOf } from '../fixtures/requests.js';
 import { casesOf } from '../fixtures/sharedCases.js';
 import { slowShapley } from '../fixtures/slowShapley.js';
-
-const read = createReader({ daySamplesMax: 7200, nightSamplesMax: 43_200 });
-
-function requestOf(body: PredictionRequestBody): ReadRequest {
-  const request = read(Buffer.from(JSON.stringify(body)));
-  if (isBodyProblem(request)) throw new Error(JSON.stringify(request));
-  return request;
-}
 
 function withPast(current: Session, past: readonly Session[]): PredictionRequest {
   const past_targets = past.map(() => scoreRecord());

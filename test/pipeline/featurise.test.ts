@@ -3,28 +3,23 @@ import {
   FEATURES,
   FEATURE_COUNT,
   FEATURE_INDEX,
+  HOUR_AT_REST,
   ROW_CLAMP,
   TARGETS,
   TARGET_COUNT,
+  featureAt,
 } from '#acuity/contract/features.js';
-import { PAST_MAX } from '#rules/fields.js';
+import { FIELDS_OF_A_SESSION, PAST_MAX } from '#rules/fields.js';
 import type { PredictionRequestBody, Session } from '#acuity/contract/request.js';
 import { featurisePast, featuriseSession, type PastRows } from '#acuity/pipeline/featurise.js';
-import type { PredictionRequest } from '#acuity/records/request.js';
-import { createReader, isBodyProblem } from '#acuity/reading/read.js';
+import { eachMissingField } from '#acuity/pipeline/missing.js';
+import { qualityOf } from '#acuity/pipeline/quality.js';
 import { requestBody, scoreRecord, session } from '../fixtures/bodies.js';
-
-const readRequest = createReader({ daySamplesMax: 7200, nightSamplesMax: 43_200 });
-
-function read(body: PredictionRequestBody): PredictionRequest {
-  const request = readRequest(Buffer.from(JSON.stringify(body)));
-  if (isBodyProblem(request)) throw new Error(JSON.stringify(request));
-  return request;
-}
+import { requestOf } from '../fixtures/requests.js';
 
 function rowOf(current_session: Session): Float32Array {
   const row = new Float32Array(FEATURE_COUNT);
-  featuriseSession(read({ current_session }), 0, row, 0);
+  featuriseSession(requestOf({ current_session }), 0, row, 0);
   return row;
 }
 
@@ -134,7 +129,7 @@ t.test('a value far out is held at the clamp', async (t) => {
 
 t.test('a row is written at its offset and nowhere else', async (t) => {
   const rows = new Float32Array(3 * FEATURE_COUNT);
-  featuriseSession(read({ current_session: session() }), 0, rows, FEATURE_COUNT);
+  featuriseSession(requestOf({ current_session: session() }), 0, rows, FEATURE_COUNT);
   t.strictSame(rows.slice(FEATURE_COUNT, 2 * FEATURE_COUNT), rowOf(session()));
   t.ok(rows.subarray(0, FEATURE_COUNT).every((value) => value === 0));
   t.ok(rows.subarray(2 * FEATURE_COUNT).every((value) => value === 0));
@@ -146,7 +141,7 @@ function pastOf(body: PredictionRequestBody, rows: number, row: number): PastRow
     targets: new Float32Array(rows * PAST_MAX * TARGET_COUNT),
     present: new Float32Array(rows * PAST_MAX),
   };
-  featurisePast(read(body), into, row);
+  featurisePast(requestOf(body), into, row);
   return into;
 }
 
@@ -166,17 +161,79 @@ t.test('the past is written newest first, each pastIndex as if it were the curre
 });
 
 t.test('a past target is centred at 50, its labels are one or minus one', async (t) => {
-  const target = {
-    ...scoreRecord(),
-    C_SCORE: 50,
-    attention: 75,
-    memory: 0,
-    reasoning: 100,
-    stress: 62.5,
-    valence: 'High' as const,
-    arousal: 'Low' as const,
-  };
+  const target = { C_SCORE: 50, attention: 75, memory: 0, reasoning: 100, stress: 62.5, valence: 'High', arousal: 'Low' } as const; // prettier-ignore
   const { targets } = pastOf({ current_session: {}, past_sessions: [{}], past_targets: [target] }, 1, 0);
   t.strictSame([...targets.subarray(0, TARGET_COUNT)], [0, 1, -2, 2, 0.5, 1, -1]);
   t.equal(TARGETS.length, TARGET_COUNT);
+});
+
+/** The fields said to be missing in a request with this current session. */
+function missingIn(current_session: object): string[] {
+  const missing: string[] = [];
+  eachMissingField(requestOf({ current_session }), (field) =>
+    missing.push(FIELDS_OF_A_SESSION[field] ?? '?'),
+  );
+  return missing;
+}
+
+t.test('nothing is missing in a full session, everything in an empty one', async (t) => {
+  t.strictSame(missingIn(session()), []);
+  t.strictSame(missingIn({}), [...FIELDS_OF_A_SESSION]);
+});
+
+t.test('each field is missed by its own name, whether absent, null or empty', async (t) => {
+  for (const field of FIELDS_OF_A_SESSION) {
+    const { [field]: _, ...rest } = session();
+    t.strictSame(missingIn(rest), [field]);
+    t.strictSame(missingIn({ ...session(), [field]: null }), [field]);
+  }
+  t.strictSame(missingIn({ ...session(), HR_night: [] }), ['HR_night']);
+});
+
+const flat = (value: number): number[] => Array.from({ length: 30 }, () => value);
+
+/** A session whose levels are these; an undefined night has no heart rate. */
+function withLevels(day: number, night: number | undefined): Session {
+  return { ...session(), HR_day_1h: flat(day), HR_night: night === undefined ? [] : flat(night) };
+}
+
+/** Whether a row knows the heart rate and the breathing of the hour before. */
+function knownOf(body: PredictionRequestBody, at: number): [heart: number, breath: number] {
+  const row = new Float32Array(FEATURE_COUNT);
+  featuriseSession(requestOf(body), at, row, 0);
+  return [row[featureAt('hr_day_known')] ?? NaN, row[featureAt('rr_day_known')] ?? NaN];
+}
+
+const NIGHT = 60;
+const CASES = [
+  { name: 'as far above the night as an hour at rest may be', day: NIGHT + HOUR_AT_REST.aboveNight, night: NIGHT, known: 1 }, // prettier-ignore
+  { name: 'further above the night', day: NIGHT + HOUR_AT_REST.aboveNight + 1, night: NIGHT, known: 0 },
+  { name: 'as fast after a fast night', day: NIGHT + HOUR_AT_REST.aboveNight + 1, night: 80, known: 1 },
+  { name: 'as fast as an hour at rest may be, no night', day: HOUR_AT_REST.most, night: undefined, known: 1 },
+  { name: 'faster, no night', day: HOUR_AT_REST.most + 1, night: undefined, known: 0 },
+  { name: 'faster, but the night was faster still', day: HOUR_AT_REST.most + 1, night: 110, known: 1 },
+];
+
+t.test('heart and breath of an hour count if it was one at rest, now and in the past', async (t) => {
+  for (const { name, day, night, known } of CASES) {
+    const one = withLevels(day, night);
+    t.strictSame(knownOf({ current_session: one }, 0), [known, known], name);
+    const past = { current_session: session(), past_sessions: [one], past_targets: [scoreRecord()] };
+    t.strictSame(knownOf(past, 1), [known, known], name);
+    t.strictSame(knownOf(past, 0), [1, 1], 'and of no other session');
+  }
+});
+
+t.test('the explanation names what was left out, as far as it was sent', async (t) => {
+  const ran = withLevels(140, NIGHT);
+  const { notAtRest, missing } = qualityOf(requestOf({ current_session: ran }));
+  t.strictSame(notAtRest, ['HR_day_1h', 'RR_day_1h']);
+  t.strictSame(missing, ['HR_day_1h', 'RR_day_1h']);
+  const mute = qualityOf(requestOf({ current_session: { ...ran, RR_day_1h: [] } }));
+  t.strictSame(mute.notAtRest, ['HR_day_1h']);
+  t.strictSame(mute.missing, ['HR_day_1h', 'RR_day_1h']);
+  t.strictSame(qualityOf(requestOf({ current_session: session() })).notAtRest, []);
+  const empty = qualityOf(requestOf({ current_session: {} }));
+  t.strictSame(empty.notAtRest, []);
+  t.strictSame(empty.missing, [...FIELDS_OF_A_SESSION]);
 });

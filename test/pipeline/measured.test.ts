@@ -16,27 +16,25 @@ import { MEASURED_FIELDS, type LABELS, type MeasuredField } from '#rules/fields.
 import { casesOf } from '../fixtures/sharedCases.js';
 import { normalCdf, probit } from '#acuity/pipeline/normal.js';
 
-t.test('the normal distribution agrees with its tables and with its inverse', (t) => {
+t.test('the normal distribution agrees with its tables and with its inverse', async (t) => {
   const tabled = [[0, 0.5], [1, 0.8413447460685429], [-1.96, 0.024997895148220435], [3, 0.9986501019683699], [-8, 6.220960574271785e-16]] as const; // prettier-ignore
   for (const [z, p] of tabled) t.ok(Math.abs(normalCdf(z) - p) < 1e-14, `Φ(${z})`);
   for (let p = 0.00005; p < 1; p += 0.00317)
     t.ok(Math.abs(normalCdf(probit(p)) - p) < 1e-13, `Φ(probit(${p}))`);
-  t.end();
 });
 
 t.test(
   'without measurements nothing is adjusted, and a scale of 1 without offset gives the score again',
-  (t) => {
+  async (t) => {
     t.equal(adjustmentOf(NO_EVIDENCE), undefined);
     for (const field of MEASURED_FIELDS) {
       for (const score of [0.01, 3, 50, 64.2, 99.99])
         t.ok(Math.abs(adjusted(field, score, 0, 1) - score) < 1e-9, `${field} ${score}`);
     }
-    t.end();
   },
 );
 
-t.test('fresh measurements of one reliability shrink as Spearman and Brown have it', (t) => {
+t.test('fresh measurements of one reliability shrink as Spearman and Brown have it', async (t) => {
   const reliability = 0.7;
   const values = [71, 64, 80];
   const latent = latentOf('memory', 47);
@@ -52,15 +50,13 @@ t.test('fresh measurements of one reliability shrink as Spearman and Brown have 
   t.ok(Math.abs(base - share * mean) < 1e-12, `${base}`);
   t.equal(own, 0);
   t.ok(Math.abs(scale ** 2 - (1 - reliability + reliability * (1 - share))) < 1e-12, `${scale}`);
-  t.end();
 });
 
-t.test('a measurement counts half after its half-life, towards the past and the future', (t) => {
+t.test('a measurement counts half after its half-life, towards the past and the future', async (t) => {
   t.equal(weightAfter(180, 180), 0.5);
   t.equal(weightAfter(-180, 180), 0.5);
   const evidence = evidenceOf(1, 0.25, 0.5, 1);
   t.strictSame(faded(evidence, weightAfter(180, 180)), evidenceOf(1, 0.25, 0.5, 0.5));
-  t.end();
 });
 
 /** A case of packages/cases/measurements.json. */
@@ -111,7 +107,7 @@ function measured(one: MeasuredCase): { offset: number; score: number } {
   return { offset, score: adjusted(field, unmeasured, offset, adjustment.scale) };
 }
 
-t.test('the worked cases come out as they stand', (t) => {
+t.test('the worked cases come out as they stand', async (t) => {
   t.ok(CASES.length >= 10);
   for (const one of CASES) {
     const { offset, score } = measured(one);
@@ -121,5 +117,4 @@ t.test('the worked cases come out as they stand', (t) => {
       one.name,
     );
   }
-  t.end();
 });

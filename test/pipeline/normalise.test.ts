@@ -1,9 +1,8 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { Sleep } from '#rules/sleep.js';
 import { LAYOUT } from '#acuity/records/layout.js';
 import { normaliseSleep } from '#acuity/pipeline/normalise.js';
-import { writeScalars, type SessionScalars } from '#acuity/records/write.js';
+import { writeScalars, type SessionScalars } from '#acuity/records/places.js';
 
 type Known = Partial<Record<keyof Sleep, number>>;
 
@@ -109,28 +108,4 @@ t.test('what is known of a night follows from what is given', async (t) => {
       t.ok(Math.abs(found - value) <= 1e-9 * (1 + value), `${name}: ${field} is ${found}, not ${value}`);
     }
   }
-});
-
-t.test('fractions and percent points of one night mean the same', async (t) => {
-  const share = fc.integer({ min: 1, max: 50 });
-  const total = fc.option(fc.integer({ min: 1, max: 172_800 }));
-  fc.assert(
-    fc.property(share, share, total, (deep, rem, sleepTimeSeconds) => {
-      const light = 100 - deep - rem;
-      const inPoints = { deepPercentage: deep, remPercentage: rem, lightPercentage: light };
-      const inFractions = {
-        deepPercentage: deep / 100,
-        remPercentage: rem / 100,
-        lightPercentage: light / 100,
-      };
-      // A single percent point of each would be read as a fraction of one.
-      fc.pre(Math.max(deep, rem, light) > 1);
-      const one = normalised({ ...inPoints, sleepTimeSeconds });
-      const other = normalised({ ...inFractions, sleepTimeSeconds });
-      return Object.entries(one).every(([field, value]) => {
-        return Math.abs(value - (other[field as keyof Sleep] ?? NaN)) <= 1e-9 * (1 + value);
-      });
-    }),
-  );
-  t.pass();
 });

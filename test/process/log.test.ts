@@ -5,11 +5,7 @@ const KEY = `sk_live_${'a1B2'.repeat(8)}c3D4e5`;
 
 function memorySink() {
   const lines: string[] = [];
-  const sink: LogSink = {
-    write: (line) => {
-      lines.push(line);
-    },
-  };
+  const sink: LogSink = { write: (line) => void lines.push(line) };
   return { sink, lines };
 }
 

@@ -3,15 +3,15 @@ import t, { type Test } from 'tap';
 import { PAST_MAX, SERIES_FIELDS, type SeriesLimits } from '#rules/fields.js';
 import { readExactly } from '#acuity/reading/exact.js';
 import { LAYOUT } from '#acuity/records/layout.js';
-import { summaryAt } from '#acuity/records/places.js';
+import { summaryAt, writeScalars, writeTarget } from '#acuity/records/places.js';
+import { FINDING_TYPES, type Finding } from '#acuity/contract/problems.js';
 import type { PredictionRequest, ReadRequest } from '#acuity/records/request.js';
-import { writeScalars, writeTarget } from '#acuity/records/write.js';
 import { WasmParser } from '#acuity/reading/wasmParser.js';
 import { seededRandom } from '#acuity/base/random.js';
 import { createReader, isBodyProblem, type RequestReader } from '#acuity/reading/read.js';
 import { scoreRecord } from '../fixtures/bodies.js';
 import { CONSTANTS } from '../fixtures/measured.js';
-import { RequestText, mutated } from '../fixtures/requestText.js';
+import { mutated, RequestText } from '../fixtures/requestText.js';
 
 /** Bodies in the comparison of the readers; a long run takes millions. */
 const CASES = Number(process.env['FUZZ_CASES'] ?? 20_000);
@@ -84,7 +84,7 @@ const tally = () => ({ taken: 0, refused: 0 });
 
 /**
  * All readers on one body: what one path takes, all that take it take alike, and its numbers are those of JSON.parse.
- * What is refused is the matter of exact.test.ts, and of the published document in test/contract.
+ * A refusal has one to eight findings of the catalogue, none of which quotes the body.
  */
 function compare(
   t: Test,
@@ -107,7 +107,14 @@ function servedDisagreement(
   slow: ReturnType<typeof readExactly>,
 ): string | undefined {
   if (!isBodyProblem(served)) return fastDisagreement(served, slow);
-  return isDeepStrictEqual(served, slow) ? undefined : `as it serves: ${JSON.stringify(served)}`;
+  if (!isDeepStrictEqual(served, slow)) return `as it serves: ${JSON.stringify(served)}`;
+  if (served.kind === 'malformed') return served.byte < 0 ? `byte ${served.byte}` : undefined;
+  const { findings } = served;
+  const isOdd = ({ loc, msg, type }: Finding): boolean =>
+    !FINDING_TYPES.includes(type) || loc[0] !== 'body' || /secret|NaN|undefined/.test(msg);
+  return findings.length < 1 || findings.length > 8 || findings.some(isOdd)
+    ? JSON.stringify(findings)
+    : undefined;
 }
 
 function fastDisagreement(
@@ -129,7 +136,7 @@ t.test('the readers agree with each other, and with JSON.parse, on every body', 
   const counts = tally();
   for (let count = 0; count < CASES; count++) {
     const kind = count % 4;
-    if (kind === 0) compare(t, all, Buffer.from(odd.body()), counts);
+    if (kind === 0) compare(t, all, Buffer.from(odd.body().replaceAll('"M"', '"secret"')), counts);
     else compare(t, all, mutated(random, (kind === 1 ? odd : plain).body()), counts);
   }
   t.ok(counts.taken > CASES / 20, `${counts.taken} of ${CASES} were taken`);

@@ -1,11 +1,12 @@
 import t from 'tap';
 import type { SeriesLimits } from '#rules/fields.js';
 import { readExactly } from '#acuity/reading/exact.js';
+import { isJson } from '../fixtures/bodyVerdict.js';
 import { LAYOUT } from '#acuity/records/layout.js';
 import { summaryAt } from '#acuity/records/places.js';
 import { WasmParser } from '#acuity/reading/wasmParser.js';
 import { below, pick, seededRandom, type Random } from '#acuity/base/random.js';
-import { isBodyProblem } from '#acuity/reading/read.js';
+import type { Finding } from '#acuity/contract/problems.js';
 
 /** How the parser decodes the array of a series: what it takes, to the last bit, and what it must leave. */
 
@@ -32,10 +33,8 @@ function decode(array: string, after = ''): number[] | undefined {
 }
 
 function isInOtherUnit(body: Uint8Array): boolean {
-  const outcome = readExactly(body, LIMITS, exactKernel);
-  return (
-    isBodyProblem(outcome) && outcome.kind === 'unprocessable' && outcome.findings[0]?.type === 'unit_error'
-  );
+  const outcome = readExactly(body, LIMITS, exactKernel) as { readonly findings?: readonly Finding[] };
+  return outcome.findings?.[0]?.type === 'unit_error';
 }
 
 /** Whether the parser takes `array` for what JSON.parse and rounding to a float make of it. */
@@ -84,13 +83,7 @@ const UNUSUAL = [
   ...words(
     '16777217 16777217.000000001 16777216.999999998 8388609.5 8388609.50000000000000001 1e39 -3.5e38 1e-46',
   ),
-  ' 5',
-  '  -1',
-  '5 ',
-  ' 5 ',
-  '\n5',
-  '\t61.5\r\n',
-  '  61.5',
+  ...' 5|  -1|5 | 5 |\n5|\t61.5\r\n|  61.5'.split('|'),
   // Lengths around 256, which no byte holds.
   ...Array.from({ length: 8 }, (_, index) => '62'.padEnd(252 + index)),
 ];
@@ -102,43 +95,16 @@ const BROKEN = [
   ),
   ...words('60;61 60:61 60/1 6/ /6 a 6a a6 6: :6 6_0 6\u0000 \u00006 \u00e9 6\u00e9 0x1 NaN Infinity null'),
   ...words('true "60" "" [] [60] [60 {} } 60} {"a":1} 60" \\6 1e 1e+ e5 1.e5'),
-  '',
-  ' ',
-  '60 61',
-  '6 0',
-  '61. 5',
-  '61 .5',
-  '61.2 5',
-  '61 .25',
-  '6 1.25',
+  ...'| |60 61|6 0|61. 5|61 .5|61.2 5|61 .25|6 1.25'.split('|'),
   ...words('--1 -1- -1.a -1. -:1 6a.333333333333 61.3333333a33333 06.33333333333333 6\u00e9.333333333333'),
   ...words('.33333333333333 61.333333333.3333 -.1234567 1\u0080\u0080.25 61.3333333333333\u00b1'),
 ];
 /** Too large to be a number: refused, by the exact path. */
 const INFINITE = words('1e999 -1e999 2e308');
 
-t.test('every seventh thousandth below 1000, with and without the zeros at its end', async (t) => {
-  for (let from = SEED % 7; from < 1_000_000; from += 7000) {
-    const thousandths = Array.from({ length: 1000 }, (_, index) => from + 7 * index).filter((k) => k < 1e6);
-    const short = thousandths.map((k) => String(k / 1000));
-    const long = thousandths.map((k) => (k / 1000).toFixed(3));
-    for (const separator of SEPARATORS) {
-      if (!isExact(`[${short.join(separator)}]`)) t.fail(`from ${from}, without zeros`);
-      if (!isExact(`[${long.join(separator)}]`)) t.fail(`from ${from}, with zeros`);
-    }
-  }
-  t.pass();
-});
-
 t.test('arrays of every length, in every mix of forms, with any text after them', async (t) => {
   const random = seededRandom(SEED);
-  const behinds = [
-    '',
-    ',"x":[]'.slice(0, 0),
-    ',"x":"],,],1.5]"',
-    ` ${' '.repeat(70)}`,
-    ',"past_sessions":[]',
-  ];
+  const behinds = ['', ',"x":"],,],1.5]"', ` ${' '.repeat(70)}`, ',"past_sessions":[]'];
   for (let length = 0; length <= 70; length++) {
     for (let round = 0; round < 40; round++) {
       const separator = pick(random, SEPARATORS);
@@ -191,19 +157,10 @@ t.test('any byte in the place of any other is read as JSON.parse reads it, or le
     bytes[1 + below(random, bytes.length - 2)] = put;
     const array = bytes.toString('latin1');
     const isTaken = parser.read(Buffer.from(`{"current_session":{"HR_night":${array}}}`)) !== undefined;
-    if (isTaken && !(isJson(array) && isExact(array))) t.fail(array);
+    if (isTaken && !(isJson(bytes) && isExact(array))) t.fail(array);
   }
   t.pass();
 });
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 t.test('any limit is taken, and one more is left', async (t) => {
   const random = seededRandom(SEED + 6);

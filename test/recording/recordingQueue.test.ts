@@ -24,22 +24,7 @@ const LIMITS = { daySamplesMax: 10, nightSamplesMax: 10 };
 
 type Settled = RecordingResult | 'expired';
 
-interface Sent {
-  readonly name: string;
-  readonly result: Promise<Settled>;
-  hangUp(): void;
-}
-
-interface Scene {
-  readonly queue: RecordingQueue;
-  readonly clock: ReturnType<typeof manualClock>;
-  readonly restarts: () => number;
-  /** Names in the order in which they were settled. */
-  readonly order: string[];
-  send(name: string, holder?: number, expiresMs?: number): Sent;
-}
-
-function scene(t: Test, options: Partial<RecordingQueueOptions> = {}): Scene {
+function scene(t: Test, options: Partial<RecordingQueueOptions> = {}) {
   const clock = manualClock();
   let restarts = 0;
   const queue = new RecordingQueue({
@@ -52,8 +37,9 @@ function scene(t: Test, options: Partial<RecordingQueueOptions> = {}): Scene {
     ...options,
   });
   t.teardown(() => queue.close());
+  /** Names in the order in which they were settled. */
   const order: string[] = [];
-  const send: Scene['send'] = (name, holder, expiresMs = Infinity) => {
+  const send = (name: string, holder?: number, expiresMs = Infinity) => {
     let isGone = false;
     const result = new Promise<Settled>((resolve) => {
       queue.add({

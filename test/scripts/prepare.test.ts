@@ -19,198 +19,116 @@ const { build, install } = await script<{
 }>('prepare.js');
 
 const STEPS = {
+  parser: { inputs: [], outputs: [], command: ['parser'], compiled: {} },
   src: {
+    needs: ['parser'],
     inputs: ['package-lock.json', 'src'],
     outputs: ['dist/main.js'],
-    command: ['compiler', 'src'],
+    command: ['src'],
     compiled: { src: 'dist' },
   },
 };
 
-/** A folder with one source, and a compiler that counts its runs. */
-function project(dir: string) {
-  writeFiles(dir, { 'package-lock.json': '{}', 'src/main.ts': 'one', 'src/tsconfig.json': '{}' });
-  let runs = 0;
-  const run: Run = async (root, command) => {
-    t.strictSame(command, STEPS.src.command);
-    runs += 1;
-    writeFiles(root, { 'dist/main.js': 'compiled', 'dist/main.d.ts': '' });
-  };
-  return { runs: () => runs, build: () => build('src', dir, STEPS, run) };
-}
-
-t.test('an unchanged project is built once', async (t) => {
-  const dir = t.testdir();
-  const { build, runs } = project(dir);
-  await build();
-  await build();
-  t.equal(runs(), 1);
-  const later = new Date(Date.now() + 60_000);
-  utimesSync(join(dir, 'src/main.ts'), later, later);
-  await build();
-  t.equal(runs(), 1, 'a new date alone changes nothing');
-});
-
-const CHANGES: Readonly<Record<string, (dir: string) => void>> = {
-  'a source that changed': (dir) => writeFileSync(join(dir, 'src/main.ts'), 'two'),
-  'a source that is new': (dir) => writeFiles(dir, { 'src/deep/er.ts': '' }),
-  'a source that was renamed': (dir) => {
-    rmSync(join(dir, 'src/main.ts'));
-    writeFiles(dir, { 'src/main2.ts': 'one' });
-  },
-  'compiler settings that changed': (dir) => writeFileSync(join(dir, 'src/tsconfig.json'), '{ }'),
-  'a lock file that changed': (dir) => writeFileSync(join(dir, 'package-lock.json'), '{ }'),
-  'an output that is gone': (dir) => rmSync(join(dir, 'dist/main.js')),
-};
-
-for (const [name, change] of Object.entries(CHANGES)) {
-  t.test(`${name} is built again`, async (t) => {
-    const dir = t.testdir();
-    const { build, runs } = project(dir);
-    await build();
-    change(dir);
-    await build();
-    t.equal(runs(), 2);
-  });
-}
-
-t.test('a build that failed is not taken for done', async (t) => {
-  const dir = t.testdir();
-  const { build: succeed, runs } = project(dir);
-  await succeed();
-  writeFileSync(join(dir, 'src/main.ts'), 'broken');
-  const broken = build('src', dir, STEPS, () => Promise.reject(new Error('type error')));
-  await t.rejects(broken, { message: 'type error' });
-  writeFileSync(join(dir, 'src/main.ts'), 'one'); // as it was when the last build succeeded, but dist/ is not
-  await succeed();
-  t.equal(runs(), 2);
-});
-
-t.test('the output of a source that is gone is removed, and nothing else', async (t) => {
-  const dir = t.testdir();
-  const { build } = project(dir);
-  writeFiles(dir, {
-    'dist/gone.js': '',
-    'dist/gone.d.ts': '',
-    'dist/gone.js.map': '',
-    'dist/parser.wasm': '',
-    'dist/copied.js': 'not compiled: it has no declaration',
-  });
-  await build();
-  for (const gone of ['dist/gone.js', 'dist/gone.d.ts', 'dist/gone.js.map'])
-    t.notOk(existsSync(join(dir, gone)), gone);
-  for (const kept of ['dist/main.js', 'dist/parser.wasm', 'dist/copied.js'])
-    t.ok(existsSync(join(dir, kept)), kept);
-});
-
-t.test('the steps that a step needs are built beside it', async (t) => {
-  const dir = t.testdir();
-  const step = { inputs: [], outputs: [], compiled: {} };
-  const steps = {
-    all: { ...step, needs: ['parser'], command: ['all'] },
-    parser: { ...step, command: ['parser'] },
-  };
-  const commands: string[] = [];
-  const run: Run = async (_, command) => {
-    commands.push(...command);
-  };
-  await build('all', dir, steps, run);
-  await build('all', dir, steps, run);
-  t.strictSame(commands.toSorted(), ['all', 'parser']);
-});
-
-const LOCK = { packages: { '': {}, 'node_modules/a': { version: '1.0.0', integrity: 'sha512-a' } } };
-
-/** A folder with a lock file, and an npm that counts its runs. */
-function packages(dir: string) {
-  writeFiles(dir, { 'package-lock.json': JSON.stringify(LOCK) });
-  const commands: (readonly string[])[] = [];
-  const npm: Run = async (root, command) => {
-    commands.push(command);
-    rmSync(join(root, 'node_modules'), { recursive: true, force: true }); // as npm ci does
-    writeFiles(root, { 'node_modules/a/index.js': '' });
-  };
-  return { commands, install: (scope: 'all' | 'service' = 'all') => install(scope, dir, npm) };
-}
-
-t.test('the dependencies are installed once, those for development included', async (t) => {
-  const { commands, install } = packages(t.testdir());
-  await install();
-  await install();
-  t.equal(commands.length, 1);
-  t.strictSame(commands[0]?.slice(1, 3), ['ci', '--include=dev']);
-});
+type Change = (dir: string) => void;
+const later = new Date(Date.now() + 60_000);
+/** What happens to a project after it was built, and the steps that are built then. */
+const CHANGES: readonly (readonly [name: string, change: Change, built: readonly string[]])[] = [
+  ['nothing', () => undefined, []],
+  ['a new date alone', (dir) => utimesSync(join(dir, 'src/main.ts'), later, later), []],
+  ['a source that changed', (dir) => writeFileSync(join(dir, 'src/main.ts'), 'two'), ['src']],
+  ['a source that is new', (dir) => writeFiles(dir, { 'src/deep/er.ts': '' }), ['src']],
+  [
+    'a source that was renamed',
+    (dir) => {
+      rmSync(join(dir, 'src/main.ts'));
+      writeFiles(dir, { 'src/main2.ts': 'one' });
+    },
+    ['src'],
+  ],
+  ['compiler settings', (dir) => writeFileSync(join(dir, 'src/tsconfig.json'), '{ }'), ['src']],
+  ['a lock file', (dir) => writeFileSync(join(dir, 'package-lock.json'), '{ }'), ['src']],
+  ['an output that is gone', (dir) => rmSync(join(dir, 'dist/main.js')), ['src']],
+];
 
 t.test(
-  'the service is installed without what development needs, which is added when it is asked for',
+  'a step is built where its inputs changed or an output is gone, those that it needs beside it',
   async (t) => {
-    const { commands, install } = packages(t.testdir());
-    await install('service');
-    await install('service');
-    t.strictSame(
-      commands.map((command) => command.slice(1, 3)),
-      [['ci', '--omit=dev']],
-    );
-    await install('all');
-    await install('service');
-    t.strictSame(
-      commands.slice(1).map((command) => command.slice(1, 4)),
-      [['install', '--no-save', '--include=dev']],
-    );
+    for (const [name, change, built] of CHANGES) {
+      const dir = t.testdir({ 'package-lock.json': '{}', src: { 'main.ts': 'one', 'tsconfig.json': '{}' } });
+      const commands: string[] = [];
+      const run: Run = async (root, command) => {
+        commands.push(...command);
+        writeFiles(root, { 'dist/main.js': 'compiled', 'dist/main.d.ts': '' });
+      };
+      await build('src', dir, STEPS, run);
+      change(dir);
+      await build('src', dir, STEPS, run);
+      t.strictSame(commands, ['parser', 'src', ...built], name);
+      writeFileSync(join(dir, 'src/main.ts'), 'broken');
+      await t.rejects(build('src', dir, STEPS, () => Promise.reject(new Error('type error'))));
+      writeFileSync(join(dir, 'src/main.ts'), 'one'); // as it was when it was built, but dist/ is not
+      await build('src', dir, STEPS, run);
+      t.equal(commands.length, 3 + built.length, 'a build that failed is not taken for done');
+    }
   },
 );
 
-t.test('other platforms’ libraries are removed, those of other Nodes stay', async (t) => {
-  const dir = t.testdir();
-  const ours = `uws_${process.platform}_${process.arch}_`;
-  const files = [`${ours}115.node`, `${ours}137.node`, 'uws_os_cpu_115.node', 'uws.js'];
-  writeFiles(dir, { 'package-lock.json': JSON.stringify(LOCK) });
-  await install('service', dir, async (root) => {
-    writeFiles(root, Object.fromEntries(files.map((name) => [`node_modules/uWebSockets.js/${name}`, ''])));
-  });
-  t.strictSame(
-    readdirSync(join(dir, 'node_modules/uWebSockets.js')).toSorted(),
-    files.filter((name) => name !== 'uws_os_cpu_115.node').toSorted(),
-  );
+t.test('the output of a source that is gone is removed, and nothing else', async (t) => {
+  const gone = { 'dist/gone.js': '', 'dist/gone.d.ts': '', 'dist/gone.js.map': '' };
+  // What has no declaration was copied, not compiled.
+  const kept = { 'dist/parser.wasm': '', 'dist/copied.js': '' };
+  const dir = t.testdir({ 'package-lock.json': '{}', src: { 'main.ts': 'one' } });
+  writeFiles(dir, { ...gone, ...kept });
+  await build('src', dir, STEPS, async () => writeFiles(dir, { 'dist/main.js': '', 'dist/main.d.ts': '' }));
+  for (const path of Object.keys(gone)) t.notOk(existsSync(join(dir, path)), path);
+  for (const path of ['dist/main.js', ...Object.keys(kept)]) t.ok(existsSync(join(dir, path)), path);
 });
 
-const BY_HAND = [
-  { name: 'agrees with the lock file', installed: LOCK.packages, runs: 0 },
-  { name: 'lacks a package', installed: { '': {} }, runs: 1 },
-  {
-    name: 'holds another version',
-    installed: { 'node_modules/a': { version: '1.0.1', integrity: 'sha512-a' } },
-    runs: 1,
-  },
-  {
-    name: 'holds other bytes',
-    installed: { 'node_modules/a': { version: '1.0.0', integrity: 'sha512-b' } },
-    runs: 1,
-  },
+const A = { version: '1.0.0', integrity: 'sha512-a' };
+const LOCK = { '': {}, 'node_modules/a': A };
+const WITH_DEV = { ...LOCK, 'node_modules/b': { version: '2.0.0', integrity: 'sha512-b', dev: true } };
+const CI = ['ci', '--include=dev'];
+const ADDED = ['install', '--no-save', '--include=dev'];
+
+/** The lock file, what is installed (by hand), what is asked for, and the commands of npm. */
+const INSTALLATIONS: readonly (readonly [
+  name: string,
+  lock: object,
+  installed: object | undefined,
+  scopes: readonly ('all' | 'service')[],
+  commands: readonly (readonly string[])[],
+])[] = [
+  ['once, development included', LOCK, undefined, ['all', 'all'], [CI]],
+  ['for the service, and then all', LOCK, undefined, ['service', 'service', 'all', 'service'], [['ci', '--omit=dev'], ADDED]], // prettier-ignore
+  ['by hand as the lock file says', LOCK, LOCK, ['all'], []],
+  ['by hand without a package', LOCK, { '': {} }, ['all'], [CI]],
+  ['by hand in another version', LOCK, { 'node_modules/a': { ...A, version: '1.0.1' } }, ['all'], [CI]],
+  ['by hand with other bytes', LOCK, { 'node_modules/a': { ...A, integrity: 'sha512-b' } }, ['all'], [CI]],
+  ['by hand without development', WITH_DEV, LOCK, ['service', 'all'], [ADDED]],
 ];
 
-t.test('an installation by hand without what development needs is enough for the service', async (t) => {
-  const dir = t.testdir();
-  const { commands, install } = packages(dir);
-  const dev = { version: '2.0.0', integrity: 'sha512-b', dev: true };
-  const wanted = { packages: { ...LOCK.packages, 'node_modules/b': dev } };
-  writeFiles(dir, {
-    'package-lock.json': JSON.stringify(wanted),
-    'node_modules/.package-lock.json': JSON.stringify(LOCK),
-  });
-  await install('service');
-  t.equal(commands.length, 0);
-  await install('all');
-  t.equal(commands.length, 1);
+t.test('npm runs where what is installed is not what the lock file says', async (t) => {
+  for (const [name, lock, installed, scopes, commands] of INSTALLATIONS) {
+    const dir = t.testdir({ 'package-lock.json': JSON.stringify({ packages: lock }) });
+    if (installed !== undefined)
+      writeFiles(dir, { 'node_modules/.package-lock.json': JSON.stringify({ packages: installed }) });
+    const run: string[][] = [];
+    for (const scope of scopes)
+      await install(scope, dir, async (root, [, ...command]) => {
+        run.push(command);
+        rmSync(join(root, 'node_modules'), { recursive: true, force: true }); // as npm ci does
+        writeFiles(root, { 'node_modules/a/index.js': '' });
+      });
+    t.strictSame(run.map((command) => command.filter((part) => /^(ci|install|--(no-save|(include|omit)=dev))$/.test(part))), commands, name); // prettier-ignore
+    t.ok(readFileSync(join(dir, 'node_modules/.acuity-lock-hash'), 'utf8').length > 0, name);
+  }
 });
 
-for (const { name, installed, runs } of BY_HAND) {
-  t.test(`an installation by hand that ${name} is ${runs === 0 ? 'left alone' : 'replaced'}`, async (t) => {
-    const dir = t.testdir();
-    const { commands, install } = packages(dir);
-    writeFiles(dir, { 'node_modules/.package-lock.json': JSON.stringify({ packages: installed }) });
-    await install();
-    t.equal(commands.length, runs);
-    t.ok(readFileSync(join(dir, 'node_modules/.acuity-lock-hash'), 'utf8').length > 0);
-  });
-}
+t.test('other platforms’ libraries are removed, those of other Nodes stay', async (t) => {
+  const dir = t.testdir({ 'package-lock.json': JSON.stringify({ packages: LOCK }) });
+  const ours = `uws_${process.platform}_${process.arch}_`;
+  const kept = ['uws.js', `${ours}115.node`, `${ours}137.node`];
+  const files = [...kept, 'uws_os_cpu_115.node'].map((name) => [`node_modules/uWebSockets.js/${name}`, '']);
+  await install('service', dir, async (root) => writeFiles(root, Object.fromEntries(files)));
+  t.strictSame(readdirSync(join(dir, 'node_modules/uWebSockets.js')).toSorted(), kept.toSorted());
+});

@@ -1,31 +1,35 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { REPOSITORY, script } from '../fixtures/repository.js';
-import { writeRepository } from '../fixtures/scripts.js';
 
-const { versionOf, PLACES } = await script<{
-  versionOf(root: string): { version: string; problems: string[] };
-  PLACES: Readonly<Record<string, readonly RegExp[]>>;
-}>('version.js');
+const textOf = (path: string): string => readFileSync(join(REPOSITORY, path), 'utf8');
+/** Licences that ask for no more than their text. */
+const PERMISSIVE =
+  /^(MIT|MIT OR Apache-2\.0|ISC|Apache-2\.0|BSD-[23]-Clause|0BSD|BlueOak-1\.0\.0|CC0-1\.0|\(MIT OR CC0-1\.0\))$/;
 
 t.test('server, clients, chart and changelog have one version', async (t) => {
-  const { version, problems } = versionOf(REPOSITORY);
-  t.match(version, /^\d+\.\d+\.\d+$/);
-  t.strictSame(problems, []);
+  const { versionOf } = await script<{ versionOf(root: string): { problems: string[] } }>('version.js');
+  t.strictSame(versionOf(REPOSITORY).problems, []);
 });
 
-t.test('a place that was forgotten is named', async (t) => {
-  for (const path of Object.keys(PLACES).filter((path) => path !== 'package.json')) {
-    const dir = t.testdir();
-    const texts = Object.fromEntries(
-      Object.keys(PLACES).map((name) => [name, readFileSync(join(REPOSITORY, name), 'utf8')]),
+t.test('each package that ships has a licence that lets it', async (t) => {
+  const { shippedPackages } = await script<{ shippedPackages(): string[] }>('archive.js');
+  const packages = shippedPackages();
+  t.ok(packages.length > 20);
+  for (const path of packages) {
+    const { license = '' } = JSON.parse(textOf(`${path}/package.json`)) as { readonly license?: string };
+    t.ok(
+      license.split(' AND ').every((one) => PERMISSIVE.test(one)),
+      `${path}: ${license}`,
     );
-    const { version } = versionOf(REPOSITORY);
-    const stale = (texts[path] ?? '').replaceAll(version, '0.0.9');
-    writeRepository(dir, { ...texts, [path]: stale });
-    const { problems } = versionOf(dir);
-    t.equal(problems.length, PLACES[path]?.length, path);
-    for (const problem of problems) t.equal(problem, `${path} says 0.0.9, package.json ${version}`);
   }
+  t.ok(existsSync(join(REPOSITORY, 'packages/client-ts/LICENSE')));
+});
+
+t.test('only the configuration reads the environment', async (t) => {
+  const sources = readdirSync(join(REPOSITORY, 'src'), { recursive: true, encoding: 'utf8' });
+  const readers = sources.filter((path) => path.endsWith('.ts') && /process\s*(\.|\[['"])env\b/.test(textOf(`src/${path}`))); // prettier-ignore
+  // The second one writes samples of code for callers, and reads nothing.
+  t.strictSame(readers.toSorted(), [join('config', 'options.ts'), join('contract', 'codeSamples.ts')]);
 });

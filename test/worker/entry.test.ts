@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import t from 'tap';
 import { OUTPUT_COLUMNS } from '#acuity/model/tensors.js';
 import { blockAt, writeRow } from '#acuity/scoring/batchBuffers.js';
 import { openPool, runOnce } from '#acuity/scoring/pool.js';
 import { MODEL, graphsOf } from '../fixtures/model.js';
 import { requestBody } from '../fixtures/bodies.js';
+import { REPOSITORY } from '../fixtures/repository.js';
 import { requestOf } from '../fixtures/requests.js';
 
 const BATCH_MAX = 8;
@@ -49,3 +52,25 @@ t.test('batches handed to a worker at once do not see each other’s rows', asyn
   }
   t.pass('each block got its own scores');
 });
+
+/** What a compiled file imports when it runs, and what those files import; packages by their names. */
+function importsOf(file: string, seen = new Set<string>()): Set<string> {
+  for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(/^import\b[^;]*?'([^']+)';/gm)) {
+    const rules = name.startsWith('#rules/') && join(REPOSITORY, 'dist', name.slice(1));
+    const path = rules || (name.startsWith('.') ? join(dirname(file), name) : name);
+    if (!seen.has(path) && seen.add(path) && path !== name) importsOf(path, seen);
+  }
+  return seen;
+}
+
+t.test(
+  'a worker loads no schemas, which would take more memory than its network, and no parser',
+  async (t) => {
+    const parser = join(REPOSITORY, 'dist/reading/wasmParser.js');
+    const worker = importsOf(join(REPOSITORY, 'dist/worker/entry.js'));
+    t.ok(worker.has('onnxruntime-node'), 'its imports are followed');
+    t.notOk(worker.has(parser) || [...worker].some((path) => path.startsWith('typebox')));
+    const loop = importsOf(join(REPOSITORY, 'dist/server/eventLoopServer.js'));
+    t.ok(loop.has('typebox') && loop.has(parser), 'an event loop needs both');
+  },
+);

@@ -22,7 +22,7 @@ export async function history(context: Context): Promise<Section> {
   return {
     number: 3,
     title: 'History helps',
-    why: 'Does each further night of history help? Distances are known for simulated people (root mean square); what is usual is that of an explained request, its limits are in `explain.json`. That newer nights count more is fixed in the graph and tested (`test/model-behaviour/history.test.ts`).',
+    why: 'Does each further night of history help? Distances are known for simulated people (root mean square); what is usual is that of an explained request, its limits are in `explain.json`. That newer nights count more is fixed in the graph and tested (`test/model-behaviour/network.test.ts`).',
     demands: SCORES.map((name, k) => {
       const curve = distances.map((errors) => errors[k] ?? NaN);
       const falls = curve.every((value, index) => index === 0 || value < (curve[index - 1] ?? 0));

@@ -44,7 +44,7 @@ export function units(people = PEOPLE): Section {
   return {
     number: 9,
     title: 'Units',
-    why: 'Is a night refused where its units are right, and where they are wrong? Nights of four open sets, where they are at hand, and of the cohort, as apps write them. That the same night in another right wording gets the same score is `test/model-behaviour/units.test.ts`.',
+    why: 'Is a night refused where its units are right, and where they are wrong? Nights of four open sets, where they are at hand, and of the cohort, as apps write them. That the same night in another right wording gets the same score is `test/model-behaviour/network.test.ts`.',
     demands: [
       demand(
         'no night in right units is refused',

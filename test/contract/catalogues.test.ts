@@ -1,6 +1,13 @@
 import t from 'tap';
 import { METRICS, PROCESS_METRICS, REFUSAL_CAUSES, STATUSES, statusOf } from '#acuity/contract/metrics.js';
-import { PROBLEMS } from '#acuity/contract/problems.js';
+import {
+  FINDINGS_MAX,
+  PROBLEMS,
+  malformedBody,
+  problemBody,
+  unprocessableBody,
+  type Finding,
+} from '#acuity/contract/problems.js';
 
 const ALL = [...Object.values(METRICS), ...Object.values(PROCESS_METRICS)];
 
@@ -19,19 +26,17 @@ t.test('every problem of the catalogue has a cause with its status', async (t) =
 
 t.test('no label can hold a key, an id or a score', async (t) => {
   const names = new Set(ALL.flatMap((spec) => ('labels' in spec ? Object.keys(spec.labels) : [])));
-  t.strictSame([...names].sort(), [
-    'cause',
-    'field',
-    'graph',
-    'key',
-    'kind',
-    'label',
-    'outcome',
-    'provider',
-    'score',
-    'stage',
-    'status',
-    'type',
-  ]);
+  const known = 'cause field graph key kind label outcome provider score stage status type';
+  t.strictSame([...names].sort(), known.split(' '));
   t.strictSame(METRICS.requests.labels.key, ['none', 'demo', 'live']);
+});
+
+t.test('a refusal names at most so many findings, in the form of the contract', async (t) => {
+  t.equal(problemBody(PROBLEMS.notFound), '{"detail":"Not Found"}');
+  t.equal(malformedBody(17), '{"detail":"Malformed JSON at byte 17"}');
+  const finding: Finding = { loc: ['body', 'past_sessions', 2], msg: 'x', type: 'missing' };
+  const one = '{"loc":["body","past_sessions",2],"msg":"x","type":"missing"}';
+  t.equal(unprocessableBody([finding]), `{"detail":[${one}]}`);
+  const many = Array.from({ length: 20 }, () => finding);
+  t.equal((JSON.parse(unprocessableBody(many)) as { detail: unknown[] }).detail.length, FINDINGS_MAX);
 });

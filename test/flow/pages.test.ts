@@ -248,11 +248,7 @@ async function copies(t: Test, page: Page, server: RunningServer): Promise<void>
   symlinkSync(join(REPOSITORY, 'dist/client'), join(folder, 'node_modules/acuity-client/client'));
   const types = `--typeRoots ${join(REPOSITORY, 'node_modules/@types')} --types node`.split(' ');
   const compiler = `--strict --module nodenext --target es2022 --skipLibCheck copied.ts`.split(' ');
-  run(
-    process.execPath,
-    [join(REPOSITORY, 'packages/build-tools/node_modules/typescript/bin/tsc'), ...types, ...compiler],
-    folder,
-  );
+  run(process.execPath, [join(REPOSITORY, 'node_modules/typescript/bin/tsc'), ...types, ...compiler], folder);
   t.equal(run(process.execPath, ['copied.js'], folder).trim(), inspect(scores));
 
   const python = join(REPOSITORY, '.build/python/bin/python');

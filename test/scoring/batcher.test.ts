@@ -487,6 +487,7 @@ t.test('lines that come in one turn leave in full batches, one at a time for eac
   t.equal(feed(setup, 16).length, BATCH_MAX);
   await turn();
   t.equal(pool.runs.length, 1, 'the next batch of lines waits, although the worker could hold it');
+  t.equal(batcher.queued, BATCH_MAX);
   await land();
   t.strictSame(rows(pool.runs.map(({ task }) => task)), [BATCH_MAX]);
   await land();

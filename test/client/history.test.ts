@@ -58,14 +58,3 @@ t.test('a storage that fails, or says nothing, holds up no other call', async (t
   await t.rejects(new History(client, mute).score('a', sessionNo(1)), { message: /gives true or false/ });
   t.equal(client.requests.length, 3);
 });
-
-t.test('a storage in memory takes only what follows on what it holds', async (t) => {
-  const storage = memoryStorage();
-  t.equal(await storage.save('a', 'one', undefined), true);
-  t.equal(await storage.save('a', 'two', undefined), false);
-  t.equal(await storage.save('a', 'two', 'one'), true);
-  t.equal(await storage.save('a', undefined, 'one'), false);
-  t.equal(await storage.load('a'), 'two');
-  t.equal(await storage.save('a', undefined, 'two'), true);
-  t.equal(await storage.load('a'), undefined);
-});

@@ -79,22 +79,6 @@ t.test(
 
 const TIMING = { queueMs: 1, dispatchMs: 0.5, inferMs: 2, rows: 1, admittedMs: 0, scoredMs: 3 };
 
-t.test('line ends and empty lines', async (t) => {
-  const loop = openLoop(t);
-  answerAll(t, loop);
-  for (const [body, statuses] of [
-    [LINE, [200]],
-    [`${LINE}\r\n\r\n\n${LINE}\n\n`, [200, 200]],
-    [`\n\n${LINE}\r\n${LINE}\r\n`, [200, 200]],
-    [`${LINE}\n${LINE.slice(0, 9)}`, [200, 400]],
-    [`\uFEFF${LINE}\n${LINE}`, [400, 200]],
-    [`${LINE}\r${LINE}`, [400]],
-    [`  \n${LINE}`, [400, 200]],
-  ] as const) {
-    t.strictSame(statusesOf(await sendList(loop, body)), statuses, JSON.stringify(body));
-  }
-});
-
 t.test('a list without a line, or with too many', async (t) => {
   const loop = openLoop(t);
   answerAll(t, loop);
@@ -132,44 +116,34 @@ t.test('all lines are admitted or none', async (t) => {
   t.equal(loop.budget.heldBytes, 0);
 });
 
-t.test(
-  'lines cost one token each, or one for each 64 KiB, and all but the first are taken later',
-  async (t) => {
-    const loop = openLoop(t);
-    answerAll(t, loop);
-    await sendList(loop, times(5));
-    t.strictSame(loop.spent.splice(0), [4]);
-    const long = `{"current_session":{},"x":"${'x'.repeat(200_000)}"}`;
-    await sendList(loop, bodyOf(long, LINE));
-    t.equal(
-      loop.spent.splice(0).reduce((sum, tokens) => sum + tokens, 0),
-      3,
-    );
-  },
-);
-
 /** `count` measurements, each wrong. */
 const measuredBody = (count: number): string =>
   `{"current_session":{},"history":"","night":"2026-11-20","measurements":[${Array(count).fill('{}').join()}]}`;
 const EXPLAINED_WRONG = '{"current_session":{"age":"34"},"explain":true}';
+const LONG = `{"current_session":{},"x":"${'x'.repeat(200_000)}"}`;
 const EXACT = `{"current_session":{},"current_session":{},"x":"${'x'.repeat(65_000)}"}`;
 
-t.test('work beyond that of plain lines costs tokens', async (t) => {
-  for (const [what, body, tokens] of [
-    ['a run of 64 KiB of line ends', `${LINE}${'\n\r\n'.repeat(22_000)}`, 5],
-    ['a body of 64 KiB for the exact path', EXACT, 10],
-    ['16 measurements', measuredBody(16), 0],
-    ['two lines of 64 measurements', bodyOf(measuredBody(64), measuredBody(64)), 7],
-    ['too many lines that may ask for explanations', times(1_001, EXPLAINED_WRONG), 3],
-    ['lines that had to be read, once', times(100, EXPLAINED_WRONG), 99],
-  ] as const) {
-    const loop = openLoop(t);
-    answerAll(t, loop);
-    await sendList(loop, body);
-    const spent = loop.spent.reduce((sum, one) => sum + one, 0);
-    t.equal(spent, tokens, what);
-  }
-});
+t.test(
+  'lines cost one token each, or one for each 64 KiB, and other work more; all but the first are taken later',
+  async (t) => {
+    for (const [what, body, tokens] of [
+      ['five lines', times(5), 4],
+      ['a line of 200 KB, and a short one', bodyOf(LONG, LINE), 3],
+      ['a run of 64 KiB of line ends', `${LINE}${'\n\r\n'.repeat(22_000)}`, 5],
+      ['a body of 64 KiB for the exact path', EXACT, 10],
+      ['16 measurements', measuredBody(16), 0],
+      ['two lines of 64 measurements', bodyOf(measuredBody(64), measuredBody(64)), 7],
+      ['too many lines that may ask for explanations', times(1_001, EXPLAINED_WRONG), 3],
+      ['lines that had to be read, once', times(100, EXPLAINED_WRONG), 99],
+    ] as const) {
+      const loop = openLoop(t);
+      answerAll(t, loop);
+      await sendList(loop, body);
+      const spent = loop.spent.reduce((sum, one) => sum + one, 0);
+      t.equal(spent, tokens, what);
+    }
+  },
+);
 
 t.test('a line waits no longer than the deadline, read or not', async (t) => {
   const loop = openLoop(t, { deadlineMs: 50 });

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap';
 import { manualClock, type ManualClock } from '../fixtures/manualClock.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/tensors.js';
 import type { PredictionRequest } from '#acuity/records/request.js';
-import { Batcher } from '#acuity/scoring/batcher.js';
+import { Batcher, type BatcherOptions } from '#acuity/scoring/batcher.js';
 import { blocksFor } from '#acuity/scoring/pool.js';
 import type { AdmitOutcome, ScoredRow, ScoreHandler, Timing } from '#acuity/scoring/scorer.js';
 import { AGES_MAX, ageIn } from '../fixtures/ages.js';
@@ -34,22 +34,6 @@ class Caller implements ScoreHandler {
   }
 }
 
-interface Setup {
-  readonly pool: FakePool;
-  readonly batcher: Batcher;
-  readonly clock: ManualClock;
-  readonly faults: string[];
-  readonly hangs: () => number;
-  /** Admits a request and returns its caller. */
-  admit(age: number, past?: number): Caller;
-  /** What admission says. */
-  outcome(age: number): AdmitOutcome;
-  /** The oldest run that has not ended. */
-  firstRun(): FakeRun;
-  /** Ends every run, those included that begin meanwhile. */
-  landAll(): Promise<void>;
-}
-
 // The timer of the batcher ticks when a test says so.
 mock.timers.enable({ apis: ['setInterval'] });
 t.teardown(() => mock.timers.reset());
@@ -57,17 +41,10 @@ t.teardown(() => mock.timers.reset());
 const DEADLINE_MS = 100;
 const HANG_MS = 500;
 
-interface SetupOptions {
-  readonly gatherMs?: number;
-  readonly explainsEach?: boolean;
-  readonly capacity?: number;
-  readonly batchMax?: number;
-  readonly queueMax?: number;
-  readonly linesMax?: number;
-}
+type SetupOptions = Partial<BatcherOptions> & { readonly capacity?: number };
 
-function setUp(t: Test, options: SetupOptions = {}): Setup {
-  const { capacity = 1, batchMax = 4, queueMax = 100, gatherMs, explainsEach = false, linesMax } = options;
+function setUp(t: Test, { capacity = 1, ...options }: SetupOptions = {}) {
+  const { batchMax = 4, queueMax = 100 } = options;
   const pool = new FakePool({ capacity, batchMax, blocks: blocksFor(queueMax, batchMax, capacity) });
   const clock = manualClock();
   const faults: string[] = [];
@@ -79,14 +56,13 @@ function setUp(t: Test, options: SetupOptions = {}): Setup {
     queueMax,
     deadlineMs: DEADLINE_MS,
     hangMs: HANG_MS,
-    gatherMs,
-    explainsEach,
-    ...(linesMax !== undefined && { linesMax }),
     clock,
     onFault: ({ message }) => void faults.push(message),
     onHung: () => void hangs++,
+    ...options,
   });
   t.teardown(() => batcher.close());
+  /** The oldest run that has not ended. */
   const firstRun = (): FakeRun => {
     const [run] = pool.runs;
     if (run === undefined) throw new Error('nothing runs');
@@ -98,14 +74,17 @@ function setUp(t: Test, options: SetupOptions = {}): Setup {
     clock,
     faults,
     hangs: () => hangs,
-    admit(age, past = 0) {
+    /** Admits a request and returns its caller. */
+    admit(age: number, past = 0): Caller {
       const caller = new Caller();
       const outcome = batcher.admit(requestOfAge(age, past), caller);
       if (outcome !== 'admitted') throw new Error(outcome);
       return caller;
     },
-    outcome: (age) => batcher.admit(requestOfAge(age), new Caller()),
+    /** What admission says. */
+    outcome: (age: number): AdmitOutcome => batcher.admit(requestOfAge(age), new Caller()),
     firstRun,
+    /** Ends every run, those included that begin meanwhile. */
     async landAll() {
       while (pool.runs.length > 0) {
         firstRun().land();
@@ -508,6 +487,7 @@ t.test('lines that come in one turn leave in full batches, one at a time for eac
   t.equal(feed(setup, 16).length, BATCH_MAX);
   await turn();
   t.equal(pool.runs.length, 1, 'the next batch of lines waits, although the worker could hold it');
+  t.equal(batcher.queued, BATCH_MAX);
   await land();
   t.strictSame(rows(pool.runs.map(({ task }) => task)), [BATCH_MAX]);
   await land();

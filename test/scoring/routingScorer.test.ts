@@ -11,14 +11,7 @@ import { requestOfAge } from '../fixtures/requests.js';
 const BATCH_MAX = 2;
 const QUEUE_MAX = 4;
 
-interface Setup {
-  readonly scorer: RoutingScorer;
-  readonly plain: FakePool;
-  /** Undefined until an explanation is requested. */
-  readonly explained: () => FakePool | undefined;
-}
-
-function setUp(t: Test, queueMax = QUEUE_MAX): Setup {
+function setUp(t: Test, queueMax = QUEUE_MAX) {
   const openBatcher = (pool: FakePool, explainsEach: boolean): Batcher =>
     new Batcher({
       model: { version: 'test', thresholds: { valence: 0.5, arousal: 0.5 } },

@@ -51,7 +51,7 @@ const CHANGES: readonly (readonly [name: string, change: Change, built: readonly
 ];
 
 t.test(
-  'a step is built where its inputs changed or an output is gone, those that it needs before it',
+  'a step is built where its inputs changed or an output is gone, those that it needs beside it',
   async (t) => {
     for (const [name, change, built] of CHANGES) {
       const dir = t.testdir({ 'package-lock.json': '{}', src: { 'main.ts': 'one', 'tsconfig.json': '{}' } });

@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { openThreadCpu } from '#acuity/http/loopMetrics.js';
+import { LoopLag, openThreadCpu } from '#acuity/http/loopMetrics.js';
+import { manualClock } from '../fixtures/manualClock.js';
+import { until } from '../fixtures/until.js';
 
 const skip =
   !existsSync('/proc/thread-self/schedstat') && 'needs /proc/thread-self/schedstat: run it on Linux';
@@ -28,4 +30,15 @@ t.test('where nothing can be read it stays 0', async (t) => {
   const odd = openThreadCpu(join(t.testdir({ odd: 'no number' }), 'odd'));
   t.equal(odd.ms(), 0);
   odd.close();
+});
+
+t.test('the lag is how late the last timer was, and falls back', async (t) => {
+  const clock = manualClock();
+  const lag = new LoopLag(clock);
+  t.teardown(() => lag.stop());
+  t.equal(lag.ms, 0);
+  clock.advance(520);
+  await until(() => lag.ms > 0);
+  t.equal(lag.ms, 500);
+  await until(() => lag.ms === 0);
 });

@@ -9,7 +9,6 @@ import {
   Struct,
   Utf8,
   makeData,
-  vectorFromArray,
   type Data,
   type DataType,
 } from 'apache-arrow';
@@ -71,14 +70,48 @@ class Pieces extends AsyncByteQueue {
 }
 
 function filled({ name, type, at }: ScoreColumn, job: Job | undefined): Column {
-  const own = { BIGINT: new Int64(), DOUBLE: new Float64(), VARCHAR: new Utf8() }[type];
-  const toValue = { BIGINT: BigInt, DOUBLE: Number, VARCHAR: String }[type];
-  const values = Array.from({ length: job?.page.rows ?? 0 }, (_, row) => {
-    const cell = job && at(job, row);
-    return cell === undefined ? null : toValue(cell);
-  });
-  const [data = makeData<DataType>({ type: own })] = vectorFromArray(values, own as DataType).data;
-  return { field: new Field(name, own, true), data };
+  const cells = Array.from({ length: job?.page.rows ?? 0 }, (_, row) => job && at(job, row));
+  const data = { BIGINT: wholeData, DOUBLE: numberData, VARCHAR: textData }[type](cells);
+  return { field: new Field(name, data.type as DataType, true), data };
+}
+
+type Cells = readonly (string | undefined)[];
+
+function wholeData(cells: Cells): Data {
+  const data = BigInt64Array.from(cells, (cell) => BigInt(cell ?? 0));
+  return makeData({ type: new Int64(), data, ...nullsOf(cells) });
+}
+
+function numberData(cells: Cells): Data {
+  return makeData({ type: new Float64(), data: Float64Array.from(cells, Number), ...nullsOf(cells) });
+}
+
+function textData(cells: Cells): Data {
+  const valueOffsets = new Int32Array(cells.length + 1);
+  let end = 0;
+  for (const [index, cell = ''] of cells.entries()) {
+    end += Buffer.byteLength(cell);
+    valueOffsets[index + 1] = end;
+  }
+  const data = new Uint8Array(Buffer.from(cells.join('')));
+  return makeData({ type: new Utf8(), valueOffsets, data, ...nullsOf(cells) });
+}
+
+/** Which rows have a value, in Arrow's form. */
+function nullsOf(cells: Cells): {
+  readonly length: number;
+  readonly nullCount: number;
+  readonly nullBitmap?: Uint8Array;
+} {
+  const { length } = cells;
+  const nullBitmap = new Uint8Array(Math.ceil(length / 8)).fill(0xff);
+  let nullCount = 0;
+  for (const [row, cell] of cells.entries()) {
+    if (cell !== undefined) continue;
+    nullCount++;
+    nullBitmap[row >> 3] = (nullBitmap[row >> 3] ?? 0) & ~(1 << (row & 7));
+  }
+  return nullCount === 0 ? { length, nullCount: 0 } : { length, nullCount, nullBitmap };
 }
 
 export function batchOf(columns: readonly Column[], length: number): RecordBatch {

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { Nights } from '#acuity/adapt/nights.js';
@@ -8,8 +8,8 @@ import { PROVIDERS } from '#adapters/recording.js';
 import { MODEL } from '../fixtures/model.js';
 import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
 import { ended } from '../fixtures/scripts.js';
+import { casesOf } from '../fixtures/sharedCases.js';
 
-const CASES = join(REPOSITORY, 'packages/cases/adapters');
 const MAIN = join(REPOSITORY, 'dist/main.js');
 
 interface Case {
@@ -39,8 +39,7 @@ for (const provider of PROVIDERS) {
   // Of the Health app a file is read, see below; intervals have no files.
   if (provider === 'intervals' || provider === 'apple_health') continue;
   t.test(`saved answers of ${provider}: each night as its recording gives it`, async (t) => {
-    const cases = JSON.parse(readFileSync(join(CASES, `${provider}.json`), 'utf8')) as readonly Case[];
-    for (const [index, { name, recording, expect }] of cases.entries()) {
+    for (const [index, { name, recording, expect }] of casesOf<Case>('adapters', provider).entries()) {
       if (expect.error !== undefined || expect.night === null) continue;
       const { provider: _, at: _at, zone, newest_night_within_hours: _hours, ...answers } = recording;
       const files = saved(join(t.testdirName, String(index)), answers);
@@ -136,7 +135,7 @@ t.test('an export of the Health app: every night, and acuity score takes the lin
 });
 
 t.test('saved answers in several files, and one of all together', async (t) => {
-  const oura = JSON.parse(readFileSync(join(CASES, 'oura.json'), 'utf8')) as readonly Case[];
+  const oura = casesOf<Case>('adapters', 'oura');
   const { provider: _, at: _at, ...answers } = oura[0]?.recording ?? {};
   const folder = t.testdir({ 'all.json': JSON.stringify(answers) });
   const apart = await run(['adapt', 'oura', ...saved(folder, answers), '--age', '34']);

@@ -8,6 +8,7 @@ import { scoreRecord, session } from '../fixtures/bodies.js';
 import { Connection, sendOn, type Reply } from '../fixtures/connection.js';
 import { REPOSITORY } from '../fixtures/repository.js';
 import { startServer } from '../fixtures/server.js';
+import { casesOf } from '../fixtures/sharedCases.js';
 import { until } from '../fixtures/until.js';
 
 /** A running service that is sent nights as their providers sent them. */
@@ -18,11 +19,6 @@ interface Case {
   readonly recording: Recording;
   readonly person?: Partial<Session>;
   readonly expect: Adapted | { readonly error: RecordingProblem };
-}
-
-function casesOf(provider: string): readonly Case[] {
-  const path = join(REPOSITORY, `packages/cases/adapters/${provider}.json`);
-  return JSON.parse(readFileSync(path, 'utf8')) as Case[];
 }
 
 const EXAMPLES = JSON.parse(readFileSync(join(REPOSITORY, 'assets/try/recordings.json'), 'utf8')) as Readonly<
@@ -53,7 +49,7 @@ const firstFinding = ({ body }: Reply): unknown => (JSON.parse(body) as { detail
 
 t.test('a night of each provider gets the answer to its session, or its refusal', async (t) => {
   for (const provider of PROVIDERS) {
-    const cases = casesOf(provider);
+    const cases = casesOf<Case>('adapters', provider);
     const [good, bad] = [
       cases.find(({ expect }) => !('error' in expect)),
       cases.find(({ expect }) => 'error' in expect),
@@ -76,7 +72,7 @@ t.test('a night of each provider gets the answer to its session, or its refusal'
 });
 
 t.test('with a history, an explanation and measurements it is the same, byte for byte', async (t) => {
-  const [first] = casesOf('oura');
+  const [first] = casesOf<Case>('adapters', 'oura');
   if (first === undefined || 'error' in first.expect) throw new Error('no case');
   const { session: current_session, night } = first.expect;
   const beginning = await send({ current_session: session(3), history: '', night: '2026-02-28' });

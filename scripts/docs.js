@@ -16,7 +16,7 @@ const PUBLISHED_APART = [
 export async function documents(env = process.env) {
   const { configurationTable } = await import('../dist/config/documentation.js');
   const { SYMPTOMS } = await import('../dist/admin/symptoms.js');
-  const { signWords } = await import('../dist/admin/symptom.js');
+  const { signWords } = await import('../dist/admin/diagnosis.js');
   const { markdownTable } = await import('../dist/base/table.js');
   const table = (...rows) => `${markdownTable(rows)}\n`;
   const parts = {
@@ -32,7 +32,7 @@ export async function documents(env = process.env) {
       ]),
     ),
   };
-  const pages = ['README.md', 'docs/CONFIGURATION.md', 'docs/operations/symptoms.md'];
+  const pages = ['README.md', 'docs/CONFIGURATION.md', 'docs/OPERATIONS.md'];
   return Object.fromEntries([
     ...pages.map((path) => [path, withParts(textOf(path), parts)]),
     ['docs/openapi.json', await openapi()],
@@ -66,7 +66,7 @@ function exampleAnswer(env) {
 async function openapi() {
   const { format, resolveConfig } = await import('prettier');
   const { openapiDocument } = await import('../dist/contract/openapi.js');
-  const { shippedParts } = await import('../dist/admin/referencePage.js');
+  const { shippedParts } = await import('../dist/admin/pages.js');
   const path = join(ROOT, 'docs/openapi.json');
   const style = { ...(await resolveConfig(path)), filepath: path };
   return format(JSON.stringify(openapiDocument(shippedParts())), style);

@@ -31,11 +31,7 @@ async function draw() {
     const url = `http://127.0.0.1:${server.adminPort}/`;
     try {
       await withBrowser(async (shoot) => {
-        await shoot('dashboard-idle-light', { url, ready: '#diagnosis.calm' });
-        await underLoad(server.port, [key], () => shoot('dashboard-light', { url, ready: '#tiles dd' }));
-        await underLoad(server.port, [key, 'sk_live_nonsense'], () =>
-          shoot('dashboard-red-dark', { url, ready: '#diagnosis.red', colorScheme: 'dark' }),
-        );
+        await underLoad(server.port, key, () => shoot('dashboard', { url, ready: '#tiles dd' }));
         const page = { url: `${url}try`, ready: '#scores .range', act: liveAWeek };
         await shoot('try', page);
         await shoot('try-dark', { ...page, colorScheme: 'dark' });
@@ -97,13 +93,21 @@ async function serve(folder) {
   };
 }
 
-/** Sends at a fixed rate with each key while `use` runs, which starts once the charts have data. */
-async function underLoad(port, keys, use) {
+/** Sends at a fixed rate while `use` runs, which starts once the charts have data. */
+async function underLoad(port, key, use) {
+  const { default: autocannon } = await import('autocannon');
   const { bodiesOf } = await import('../dist/load/payloads.js');
-  const { runOpenLoop } = await import('../dist/load/openLoop.js');
-  const load = { bodies: bodiesOf('history', 1), connections: 16, seconds: LOAD_S + DRAWING_S, rate: RATE };
-  const sending = keys.map((key) => runOpenLoop({ ...load, target: { port, key } }));
+  const [body] = bodiesOf('history', 1);
+  const sending = autocannon({
+    url: `http://127.0.0.1:${port}/predict`,
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'X-API-Key': key },
+    body,
+    connections: 16,
+    duration: LOAD_S + DRAWING_S,
+    overallRate: RATE,
+  });
   await sleep(LOAD_S * 1000);
   await use();
-  await Promise.all(sending);
+  await sending;
 }

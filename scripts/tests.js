@@ -25,7 +25,6 @@ const LONG = [
   'flow/oddFiles',
   'flow/pages',
   'flow/rawHttp',
-  'flow/reactionTest',
   'flow/readOnly',
   'flow/schemathesis',
   'flow/shadow',

@@ -5,7 +5,7 @@
  * @typedef {object} Point  one second; see src/admin/timeSeries.ts
  */
 import { drawCharts, updateCharts } from './charts.js';
-import { setSymptoms, showDiagnosis, showLog, showNoConnection } from './diagnosis.js';
+import { setSymptoms, showDiagnosis, showNoConnection } from './diagnosis.js';
 import { byId, setText } from './dom.js';
 import { duration } from './numbers.js';
 import { showShadow } from './shadow.js';
@@ -15,7 +15,6 @@ import { makeTiles, showSettings, updateRefusals, updateTiles } from './tables.j
 let points = [];
 let start;
 let latest;
-let log = [];
 
 const nowMs = () => points.at(-1)?.atMs ?? Date.now();
 
@@ -47,13 +46,11 @@ function onStart(data) {
   start = data;
   latest = data;
   points = data.points;
-  log = data.log;
   setSymptoms(start.symptoms);
   makeTiles(start);
   showSettings(start.settings);
   byId('try').hidden = !start.hasTry;
   showFleet(start.grafanaUrl);
-  showLog(log, start.startedMs, nowMs());
   drawCharts(start, points);
   update();
 }
@@ -62,10 +59,6 @@ function onPoint(data) {
   latest = data;
   points.push(data.point);
   if (points.length > start.pointsMax) points.shift();
-  if (data.log !== undefined) {
-    log = data.log;
-    showLog(log, start.startedMs, nowMs());
-  }
   update();
   // A hidden page draws no charts until it is visible.
   if (document.visibilityState === 'visible') updateCharts(points);

@@ -75,11 +75,9 @@ export function makeTiles(start) {
   byId('more-tiles').replaceChildren(...of(false));
 }
 
-export function updateTiles(point, { causes }) {
+export function updateTiles(point, { symptoms: shown }) {
   if (point === undefined) return;
-  const levels = new Map(
-    causes.flatMap((cause) => [cause, ...cause.effects]).map(({ id, level }) => [id, level]),
-  );
+  const levels = new Map(shown.map(({ id, level }) => [id, level]));
   for (const { name, value, symptoms = [] } of TILES) {
     const tile = tiles.get(name);
     setText(tile.value, value(point));

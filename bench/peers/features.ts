@@ -14,7 +14,7 @@ import { hasUnitError } from '#acuity/reading/unitErrors.js';
 import { LAYOUT } from '#acuity/records/layout.js';
 import type { PredictionRequest } from '#acuity/records/request.js';
 import { WasmParser } from '#acuity/reading/wasmParser.js';
-import { writeScalars, writeTarget } from '#acuity/records/write.js';
+import { writeScalars, writeTarget } from '#acuity/records/places.js';
 
 /** What one request feeds to the network. */
 export interface ModelInput {

@@ -27,7 +27,7 @@ prepare();
 if (env['ACUITY_URL'] === undefined) await startService();
 const address = await firstLine(run(HERE, join(HERE, 'dist/main.js')), /^http:\S+/);
 if (folder !== undefined) await sendRecorded(address);
-process.stdout.write(`${address}people/${folder === undefined ? 'person-1' : 'person-3'}\n`);
+process.stdout.write(`${address}people/person-1\n`);
 
 /** Nothing that was started here outlives it. */
 function stop() {
@@ -46,23 +46,12 @@ function prepare() {
 
 async function startService() {
   folder = mkdtempSync(join(tmpdir(), 'acuity-example-'));
-  Object.assign(env, { ACUITY_KEYS: `file:${join(folder, 'keys.json')}`, ACUITY_LOG_LEVEL: 'info' });
-  Object.assign(env, {
-    ACUITY_PORT: env['ACUITY_PORT'] ?? '0',
-    ACUITY_ADMIN_PORT: env['ACUITY_ADMIN_PORT'] ?? '0',
-  });
-  const issue = [
-    'dist/main.js',
-    'keys',
-    'issue',
-    '--json',
-    '--kind',
-    'live',
-    '--rate',
-    'unlimited',
-    '--daily',
-    'unlimited',
-  ];
+  env['ACUITY_KEYS'] = `file:${join(folder, 'keys.json')}`;
+  env['ACUITY_LOG_LEVEL'] = 'info';
+  env['ACUITY_PORT'] ??= '0';
+  env['ACUITY_ADMIN_PORT'] ??= '0';
+  const options = '--json --kind live --rate unlimited --daily unlimited';
+  const issue = ['dist/main.js', 'keys', 'issue', ...options.split(' ')];
   const issued = execFileSync(process.execPath, issue, { cwd: ROOT, env, encoding: 'utf8' });
   env['ACUITY_API_KEY'] = JSON.parse(issued).key;
   const port = await firstLine(run(ROOT, 'dist/main.js', 'serve'), /"port":(\d+)/);
@@ -72,9 +61,7 @@ async function startService() {
 async function sendRecorded(address) {
   const files = ['terra.ndjson', 'mornings.ndjson'].map((name) => join(HERE, 'payloads', name));
   const events = files.flatMap((file) => readFileSync(file, 'utf8').trim().split('\n'));
-  const { MADE_UP_TEST, madeUpWeeks } = await import('./dist/madeUpWeeks.js');
-  await fetch(`${address}people/person-3/reaction`, { method: 'POST', body: JSON.stringify(MADE_UP_TEST) });
-  for (const body of [...events, ...madeUpWeeks('person-3')]) {
+  for (const body of events) {
     const { status } = await fetch(`${address}webhooks/terra`, { method: 'POST', body });
     if (status !== 200) throw new Error(`the webhook answered ${status}`);
   }

@@ -1,11 +1,10 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { AdapterOptions, Adapted } from '#adapters/adapt.js';
+import type { Adapted, AdapterOptions } from '#adapters/adapt.js';
 import type { Provider } from '#adapters/recording.js';
 import type { Left } from '#adapters/records.js';
 import { Nights } from './nights.js';
 import { sourceOf } from './sources.js';
-import { Told } from './told.js';
 
 export interface AdaptOptions extends AdapterOptions {
   readonly provider: Provider;
@@ -55,4 +54,32 @@ function isLeft(one: Adapted | Left): one is Left {
 
 function lineOf({ at, night, session }: Adapted, name: string | undefined): string {
   return `${JSON.stringify({ ...(name !== undefined && { person: name }), night, at, current_session: session })}\n`;
+}
+
+/** What was not used, counted by its reason: an export of years has the same ones thousands of times. */
+export class Told {
+  readonly #kinds = new Map<string, { readonly first: string; count: number; nights: number }>();
+
+  /** `night`: a whole night was left out for it. */
+  add({ what, why }: Left, weight?: 'night'): void {
+    // A reason may name another place.
+    const kind = why.replaceAll(/\[\d+\]/g, '[…]');
+    const known = this.#kinds.get(kind) ?? { first: what, count: 0, nights: 0 };
+    known.count++;
+    if (weight === 'night') known.nights++;
+    this.#kinds.set(kind, known);
+  }
+
+  /** One for each kind, the most frequent first. */
+  lines(written: number): string[] {
+    const kinds = [...this.#kinds].toSorted(([, a], [, b]) => b.count - a.count);
+    const nights = kinds.reduce((sum, [, one]) => sum + one.nights, 0);
+    return [
+      `${written} nights written${nights === 0 ? '' : `, ${nights} could not be`}`,
+      ...kinds.map(
+        ([why, { first, count, nights: lost }]) =>
+          `${count} × ${why} (${count > 1 ? 'first ' : ''}${first})${lost === 0 ? '' : ': the night was left out'}`,
+      ),
+    ];
+  }
 }

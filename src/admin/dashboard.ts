@@ -1,12 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Observer } from '../base/observer.js';
 import { REFUSAL_CAUSES, statusOf } from '../contract/metrics.js';
-import type { Clock } from '../base/clock.js';
 import type { Differences } from './differences.js';
-import { diagnose, type Diagnosis } from './diagnosis.js';
+import { diagnose, signWords } from './diagnosis.js';
 import { JUDGED_POINTS, type Recent } from './measurements.js';
-import { signWords } from './symptom.js';
-import { SymptomLog } from './symptomLog.js';
 import { SYMPTOMS } from './symptoms.js';
 import { PARTS, POINTS_MAX, type TimeSeries, type Point } from './timeSeries.js';
 
@@ -31,7 +28,6 @@ export interface ShadowView {
 
 export interface DashboardOptions {
   readonly timeSeries: TimeSeries;
-  readonly clock: Pick<Clock, 'nowMs'>;
   isReady(): boolean;
   modelVersion(): string;
   /** Why the model in the configured folder was refused; undefined if it serves. */
@@ -65,17 +61,11 @@ const UNREAD_BYTES_MAX = 1 << 20;
 
 /**
  * The feed of the live page: server-sent events, `start` with everything known so far, then `point` once a
- * second. Without viewers, a second costs one difference between two readings of the counters and one
- * judgement of the last five seconds: a viewer who comes later also sees what was wrong before.
+ * second. Without viewers, a second costs one difference between two readings of the counters.
  */
 export class Dashboard {
   private readonly viewers = new Set<ServerResponse>();
   private readonly observer: Observer;
-  private readonly log = new SymptomLog();
-  /** The diagnosis of the last second; undefined before the first. */
-  private diagnosis: Diagnosis | undefined;
-  private toldRevision = 0;
-  private wasReady = false;
 
   constructor(private readonly options: DashboardOptions) {
     const onProblem = (error: Error): void => options.onProblem(error);
@@ -109,20 +99,12 @@ export class Dashboard {
   }
 
   private tick(): void {
-    const { timeSeries, clock } = this.options;
-    const point = timeSeries.sample();
-    const recent = this.recent();
-    this.diagnosis = diagnose(recent);
-    // Every start has a time without readiness, which is not worth a report.
-    this.wasReady ||= recent.isReady;
-    if (this.wasReady) this.log.note(this.diagnosis, clock.nowMs());
+    const point = this.options.timeSeries.sample();
     if (this.viewers.size > 0) this.tell(point);
   }
 
   private tell(point: Point): void {
-    const news = this.log.revision === this.toldRevision ? {} : { log: this.log.entries };
-    this.toldRevision = this.log.revision;
-    const text = event('point', { point, ...this.state(), ...news });
+    const text = event('point', { point, ...this.state() });
     for (const viewer of this.viewers) {
       if (viewer.writableLength > UNREAD_BYTES_MAX) viewer.destroy();
       else viewer.write(text);
@@ -153,7 +135,6 @@ export class Dashboard {
       stages: PARTS,
       grafanaUrl,
       hasTry,
-      log: this.log.entries,
       ...this.state(),
     };
   }
@@ -163,7 +144,7 @@ export class Dashboard {
     return {
       ready: this.options.isReady(),
       model: this.options.modelVersion(),
-      diagnosis: this.diagnosis ?? diagnose(this.recent()),
+      diagnosis: diagnose(this.recent()),
       ...(shadow === undefined ? {} : { shadow: shadowState(shadow) }),
     };
   }
@@ -173,7 +154,6 @@ export class Dashboard {
     return {
       points: timeSeries.points.slice(-JUDGED_POINTS),
       isReady: this.options.isReady(),
-      modelVersion: this.options.modelVersion(),
       modelRefusal: this.options.modelRefusal(),
       deadlineMs,
       queueMax,

@@ -1,4 +1,4 @@
-import { bucketBound, quantile, type MetricReader } from '../base/metrics.js';
+import { quantile, type MetricReader } from '../base/metrics.js';
 import { METRICS, type LoopCatalogue } from '../contract/metrics.js';
 import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 
@@ -24,12 +24,7 @@ export interface ScoreDifference {
   /** The median and the 99th percentile of the differences, accurate to a bucket of the histogram. */
   readonly p50: number;
   readonly p99: number;
-  /** Counts below each bound and not below the one before; the last bound has no limit. */
-  readonly histogram: readonly { readonly below: number; readonly count: number }[];
 }
-
-/** Bounds of the displayed histogram, in points: fewer than those kept. */
-const BOUNDS: readonly number[] = [0.25, 0.5, 1, 2, 4, 8, 16, Infinity];
 
 /** Reads the counters of the shadow model, or of a comparison. */
 export function differencesIn(reader: MetricReader<LoopCatalogue>): Differences {
@@ -47,7 +42,6 @@ export function differencesIn(reader: MetricReader<LoopCatalogue>): Differences 
         mean: short(sum / compared),
         p50: short(quantile(METRICS.shadowDifference, buckets, 0.5)),
         p99: short(quantile(METRICS.shadowDifference, buckets, 0.99)),
-        histogram: drawn(buckets),
       };
     }),
     flips: LABEL_FIELDS.map((label, cell) => ({ label, count: reader.total('shadowFlips', cell) })),
@@ -56,16 +50,6 @@ export function differencesIn(reader: MetricReader<LoopCatalogue>): Differences 
       p99Ms: short(quantile(METRICS.shadowRun, run.buckets, 0.99)),
     },
   };
-}
-
-function drawn(buckets: Float64Array): ScoreDifference['histogram'] {
-  const counts = BOUNDS.map(() => 0);
-  buckets.forEach((count, bucket) => {
-    const bound = bucketBound(METRICS.shadowDifference, bucket);
-    const place = BOUNDS.findIndex((most) => bound <= most);
-    counts[place] = (counts[place] ?? 0) + count;
-  });
-  return BOUNDS.map((below, place) => ({ below, count: counts[place] ?? 0 }));
 }
 
 function short(value: number): number {

@@ -1,16 +1,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Worker } from 'node:worker_threads';
-import { adminDocs, type DocsAnswer } from './referencePage.js';
-import { allowedHosts } from './allowedHosts.js';
 import type { Dashboard } from './dashboard.js';
-import { pageFile } from './pageFiles.js';
+import { pageAt, type Page } from './pages.js';
 import type { MetricsExport } from './metricsExport.js';
 import { PortStream } from './portStream.js';
 import type { FromProbeThread, ProbeThreadData } from './probeThread.js';
-import { answer, TRY_IS_OFF, TryDesk, type TryOptions } from './tryDesk.js';
-import { TRY_PATH } from './tryPath.js';
+import { answer, TRY_IS_OFF, TRY_PATH, TryDesk, type TryOptions } from './tryDesk.js';
 import { messageOf } from '../base/errors.js';
 import { isLoopback } from '../base/loopback.js';
+import { isIP } from 'node:net';
 
 export interface AdminOptions {
   readonly host: string;
@@ -129,7 +127,7 @@ function answerFailure(response: ServerResponse, error: unknown): void {
 function pageRoute(path: string, hasTry: boolean): Route {
   return (response) => {
     const isOfTry = path === '/try' || path.startsWith('/try/');
-    const page = isOfTry && !hasTry ? undefined : (pageFile(path) ?? adminDocs(path, hasTry));
+    const page = isOfTry && !hasTry ? undefined : pageAt(path, hasTry);
     if (page !== undefined) answerPage(response, page);
     else answer(response, 404, isOfTry && !hasTry ? TRY_IS_OFF : { detail: 'Not Found' });
   };
@@ -145,7 +143,33 @@ function answerMetrics(response: ServerResponse, metrics: MetricsExport): void {
   );
 }
 
-function answerPage(response: ServerResponse, { status, headers, body }: DocsAnswer): void {
-  response.writeHead(status, headers);
+function answerPage(response: ServerResponse, { headers, body }: Page): void {
+  response.writeHead(200, headers);
   response.end(body);
+}
+
+const LOCALHOST = 'localhost';
+
+/**
+ * Whether a request may be answered under the `Host` that it names. A web page can point a name of its own to
+ * this machine (DNS rebinding), and its browser then lets it read the answers. It can't do so under an
+ * address or a name listed here.
+ */
+function allowedHosts(names: readonly string[]): (host: string | undefined) => boolean {
+  const allowed = new Set([LOCALHOST, ...names.map(plainName)]);
+  return (host) => {
+    const name = host === undefined ? '' : plainName(withoutPort(host));
+    return name !== '' && (isIP(name) !== 0 || allowed.has(name));
+  };
+}
+
+/** Makes names comparable: case does not matter, nor does the final dot of the root. */
+function plainName(name: string): string {
+  return name.toLowerCase().replace(/\.$/, '');
+}
+
+/** `name:80` → `name`, `[::1]:80` → `::1`. */
+function withoutPort(host: string): string {
+  const [, address] = /^\[([^\]]*)\](?::\d*)?$/.exec(host) ?? [];
+  return address ?? host.replace(/:\d*$/, '');
 }

@@ -1,5 +1,5 @@
 import type { RefusalCause } from '../contract/metrics.js';
-import { PARTS, type Point } from './timeSeries.js';
+import type { Point } from './timeSeries.js';
 
 /** The last seconds of the service, and the limits to judge them by. */
 export interface Recent {
@@ -13,8 +13,6 @@ export interface Recent {
   readonly keyStoreAgeS: number;
   /** Whether any key may be used. */
   readonly hasKeys: boolean;
-  /** Name and version of the model in force. */
-  readonly modelVersion: string;
   /** Why the model in the configured folder was refused; undefined if it serves. */
   readonly modelRefusal: string | undefined;
 }
@@ -45,14 +43,6 @@ function loopOnCore(points: readonly Point[], loop: number): number {
   return known.length === 0 ? NaN : meanOf(known, (point) => point.loopsOnCore[loop] ?? NaN);
 }
 
-/** Mean use of the workers, 0 to 1. */
-export function workersBusy({ points }: Recent): number {
-  return Math.min(
-    1,
-    meanOf(points, (point) => point.workersBusy),
-  );
-}
-
 /** Mean over the points that have the value; 0 if there are none. */
 export function meanOf(points: readonly Point[], value: (point: Point) => number): number {
   const values = points.map(value).filter((one) => !Number.isNaN(one));
@@ -73,42 +63,6 @@ export function refusedFor(recent: Recent, causes: readonly RefusalCause[]): num
 export function refusedShare(recent: Recent, causes: readonly RefusalCause[]): number {
   const all = totalOf(recent, ({ served, refusals }) => served + sumOf(Object.values(refusals)));
   return all === 0 ? 0 : refusedFor(recent, causes) / all;
-}
-
-/** The stage in which a scored request spends most of its time; undefined if none was scored. */
-export function longestStage({
-  points,
-}: Recent): { readonly stage: string; readonly ms: number } | undefined {
-  const stages = PARTS.map((stage, index) => ({
-    stage,
-    ms: meanOf(points, ({ stagesMs }) => stagesMs[index] ?? NaN),
-  }));
-  const longest = stages.toSorted((a, b) => b.ms - a.ms)[0];
-  return longest === undefined || longest.ms === 0 ? undefined : longest;
-}
-
-export function workersLost(recent: Recent): number {
-  return totalOf(recent, (point) => point.workersLost);
-}
-
-export function runsFailed(recent: Recent): number {
-  return totalOf(recent, (point) => point.runsFailed);
-}
-
-export function connectionsRefused(recent: Recent): number {
-  return totalOf(recent, (point) => point.connectionsRefused);
-}
-
-export function inFlight({ points }: Recent): number {
-  return meanOf(points, (point) => point.inFlight);
-}
-
-export function heldBytes({ points }: Recent): number {
-  return meanOf(points, (point) => point.heldBytes);
-}
-
-export function p99Ms({ points }: Recent): number {
-  return meanOf(points, (point) => point.p99Ms);
 }
 
 /** Median over the seconds that have a p99: one late request sets the p99 of its own second, not of most. */

@@ -1,11 +1,10 @@
-import { createServer, request as ask, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, request as ask, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { MessageChannel, parentPort, workerData, type MessagePort } from 'node:worker_threads';
-import { BEAT_MS, Heartbeats } from '../base/heartbeats.js';
-import { BlockedLoops } from './blockedLoops.js';
+import { MessageChannel, type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { BEAT_MS, BlockedLoops, Heartbeats } from '../base/heartbeats.js';
 import { PROBLEMS } from '../contract/problems.js';
 import { PortStream } from './portStream.js';
-import { TRY_BODY_BYTES_MAX, TRY_PATH } from './tryPath.js';
+import { TRY_BODY_BYTES_MAX, TRY_PATH } from './tryDesk.js';
 
 /**
  * Code of the thread that holds the admin port; `listener.ts` is its counterpart. It answers probes by

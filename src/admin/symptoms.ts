@@ -1,38 +1,85 @@
 import { METRICS, PROCESS_METRICS, type RefusalCause } from '../contract/metrics.js';
 import {
   busiestLoop,
-  connectionsRefused,
-  heldBytes,
-  inFlight,
-  JUDGED_POINTS,
-  longestStage,
-  p99Ms,
+  meanOf,
   refusedFor,
   refusedShare,
-  runsFailed,
+  totalOf,
   usualP99Ms,
-  workersBusy,
-  workersLost,
   type Recent,
 } from './measurements.js';
-import type { Level, Measure, Symptom } from './symptom.js';
-import { count, counted, mebibytes, milliseconds, percent, secondsAgo } from './format.js';
+
+/** Amber: look at it before callers feel it. Red: callers feel it, or are about to. */
+export type Level = 'amber' | 'red';
+export const LEVELS = ['red', 'amber'] as const;
+
+/** Settings that a threshold may be a share of. */
+export const BASES = {
+  deadlineMs: 'ACUITY_DEADLINE_MS',
+  queueMax: 'ACUITY_QUEUE_MAX',
+  bodiesMaxBytes: 'ACUITY_BODIES_MAX_BYTES',
+} as const;
+
+/** A number that counts as a sign from a threshold on. */
+export interface Measure {
+  /** What the number measures, for instance `event loop busy`. */
+  readonly what: string;
+  value(recent: Recent): number;
+  readonly words: (value: number) => string;
+  /** The thresholds; shares of the setting `of` if that is given. */
+  readonly amber?: number;
+  readonly red?: number;
+  readonly of?: keyof typeof BASES;
+}
+
+/** A sign that either holds or does not. */
+interface State {
+  readonly what: string;
+  holds(recent: Recent): boolean;
+  readonly level: Level;
+  /** More about it, for the page; not a number. */
+  detail?(recent: Recent): string | undefined;
+}
+
+export type Sign = Measure | State;
+
+/** What an operator sees, where it shows, and what to do: for the dashboard and the documents. */
+export interface Symptom {
+  readonly id: string;
+  readonly title: string;
+  /** Names of the metrics that show it, the most telling first. */
+  readonly metrics: readonly string[];
+  /** What to look at and what to change, in order. */
+  readonly remedy: string;
+  /** None for a symptom that needs a longer observation. */
+  readonly signs: readonly Sign[];
+}
+
+const decimals = (value: number): string =>
+  value.toLocaleString('en', { maximumFractionDigits: value < 10 ? 1 : 0 });
+const count = (number: number): string => Math.round(number).toLocaleString('en');
+const milliseconds = (ms: number): string => `${decimals(ms)} ms`;
+const mebibytes = (bytes: number): string => `${decimals(bytes / 2 ** 20)} MiB`;
+const secondsAgo = (seconds: number): string =>
+  seconds < 120 ? `${Math.round(seconds)} s ago` : `${count(seconds / 60)} min ago`;
+/** A share below 1 is never shown as 100 %. */
+const percent = (share: number): string => {
+  const rounded = Math.round(share * 100);
+  return `${share < 1 && rounded === 100 ? 99 : rounded} %`;
+};
 
 /** This file alone holds thresholds. */
 const BUSY = { amber: 0.75, red: 0.9 } as const;
 /** Revocations count within a second: a store not seen for longer than this is out of reach. */
 const UNSEEN_S = 5;
 /** A busy loop without a core for this share of the time competes for cores. */
-const WITHOUT_CORE = 0.25;
+const WITHOUT_CORE = { amber: 0.25, red: 0.4 } as const;
 /** One late or refused request is worth a look, but no alarm. */
 const TURNED_AWAY = { amber: 1, red: 5 } as const;
 /** Refusals caused by the caller count from this share of all requests on … */
 const REFUSED = { amber: 0.02, red: 0.1 } as const;
 /** … and from this many on: one mistyped key at night is no symptom. */
 const REFUSED_MIN = 20;
-/** From here on they are most of the work and explain a busy loop. */
-const MOST = 0.5;
-
 const KEY_CAUSES: readonly RefusalCause[] = ['keyMissing', 'keyInvalid'];
 const LIMIT_CAUSES: readonly RefusalCause[] = ['rateBurst', 'rateDaily'];
 const BODY_CAUSES: readonly RefusalCause[] = [
@@ -43,14 +90,7 @@ const BODY_CAUSES: readonly RefusalCause[] = [
   'contentEncoding',
 ];
 
-const WITHIN = `in the last ${JUDGED_POINTS} seconds`;
-/** The symptoms that a lack of capacity shows as. */
-const CAPACITY = ['faults', 'coresFull', 'loopBusy', 'workersBusy', 'loopLate'] as const;
-
-/**
- * Every symptom. If two show at the same level and neither explains the other, the earlier one here is named
- * first.
- */
+/** Every symptom, causes before what follows from them: of two at the same level the earlier one is named first. */
 export const SYMPTOMS: readonly Symptom[] = [
   {
     id: 'notReady',
@@ -59,8 +99,6 @@ export const SYMPTOMS: readonly Symptom[] = [
     remedy:
       'The service is starting, draining or has a hung worker; the last lines of the log say which. A hung worker ends the process with 70 and the supervisor starts another; if that repeats, go back to the model before.',
     signs: [{ what: 'the service takes no request', holds: ({ isReady }) => !isReady, level: 'red' }],
-    sentence: () => 'Not ready: the service takes no request.',
-    followsFrom: (recent) => [...(refusedFor(recent, ['hung']) > 0 ? ['faults'] : []), 'keyStore'],
   },
   {
     id: 'faults',
@@ -69,11 +107,21 @@ export const SYMPTOMS: readonly Symptom[] = [
     remedy:
       'Search the log for "batch failed", "worker lost" and "request failed unexpectedly". A worker that is killed again and again is usually short of memory. After a change of model: go back to the one before.',
     signs: [
-      { what: 'workers lost', value: workersLost, words: count, red: 1 },
-      { what: 'model runs failed', value: runsFailed, words: count, red: 1 },
-      { ...refusals('requests failed unexpectedly', ['internal', 'hung']), red: 1 },
+      {
+        what: 'workers lost',
+        value: (recent) => totalOf(recent, (point) => point.workersLost),
+        words: count,
+        red: 1,
+      },
+      {
+        what: 'model runs failed',
+        value: (recent) => totalOf(recent, (point) => point.runsFailed),
+        words: count,
+        red: 1,
+      },
+      always('requests failed unexpectedly', ['internal']),
+      always('refused: a worker hangs', ['hung']),
     ],
-    sentence: faultSentence,
   },
   {
     id: 'keyStore',
@@ -89,8 +137,6 @@ export const SYMPTOMS: readonly Symptom[] = [
         amber: UNSEEN_S,
       },
     ],
-    sentence: ({ keyStoreAgeS, isReady }) =>
-      `The key store was last seen ${secondsAgo(keyStoreAgeS)}: ${isReady ? 'known keys go on, and each replica keeps to its share of the quotas' : 'no key counts any longer'}.`,
   },
   {
     id: 'noKeys',
@@ -99,9 +145,6 @@ export const SYMPTOMS: readonly Symptom[] = [
     remedy:
       'Issue one with "acuity keys issue --kind demo", with the same ACUITY_KEYS: it counts within a second. If there should be keys, check with "acuity keys list" whether they have expired, were revoked, or are in another store.',
     signs: [{ what: 'no key is valid', holds: ({ hasKeys }) => !hasKeys, level: 'amber' }],
-    sentence: () =>
-      'No key is valid, so every request is refused: issue one with "acuity keys issue --kind demo".',
-    followsFrom: () => ['keyStore'],
   },
   {
     id: 'coresFull',
@@ -109,21 +152,15 @@ export const SYMPTOMS: readonly Symptom[] = [
     metrics: [METRICS.loopCpu.name, METRICS.loopBusy.name, PROCESS_METRICS.cpu.name],
     remedy:
       'Look for other processes on this machine, and for a CPU limit of the container. ACUITY_WORKERS plus ACUITY_HTTP_THREADS should not exceed the cores. Else give it more cores, or add a replica.',
-    signs: [{ what: 'event loop without a core', value: withoutCore, words: percent, amber: WITHOUT_CORE }],
-    sentence(recent) {
-      const { busy, onCore } = busiestLoop(recent);
-      return `The cores are the limit: the event loop is busy ${percent(busy)} of the time and has a core for ${percent(onCore)}.`;
-    },
+    signs: [{ what: 'event loop without a core', value: withoutCore, words: percent, ...WITHOUT_CORE }],
   },
   {
     id: 'loopBusy',
-    title: 'An event loop is at its limit',
+    title: 'An event loop is near its limit',
     metrics: [METRICS.loopBusy.name, METRICS.loopLag.name],
     remedy:
-      'Reading requests is the limit, not the model. Raise ACUITY_HTTP_THREADS if cores are free (each loop needs its own worker), else add a replica. Check the mean body size too: long series cost most.',
+      'Reading requests is the limit, not the model. If most of them are refused, look at their cause first. Raise ACUITY_HTTP_THREADS if cores are free (each loop needs its own worker), else add a replica. Check the mean body size too: long series cost most.',
     signs: [{ what: 'event loop busy', value: loopAtWork, words: percent, ...BUSY }],
-    sentence: loopSentence,
-    followsFrom: (recent) => ['coresFull', ...mostOfTheWork(recent)],
   },
   {
     id: 'loopLate',
@@ -132,38 +169,42 @@ export const SYMPTOMS: readonly Symptom[] = [
     remedy:
       'A loop that is late but not busy had a long pause: other work on its core, a CPU limit of the container, a long body or a garbage collection. Check these before you add event loops; a longer ACUITY_DEADLINE_MS tolerates longer pauses.',
     signs: [refusals('refused because the event loop is late', ['loopLag'])],
-    sentence: (recent) =>
-      `An event loop was late (${percent(busiestLoop(recent).busy)} busy): ${counted(refusedFor(recent, ['loopLag']), 'request')} refused ${WITHIN}.`,
-    followsFrom: () => ['coresFull', 'loopBusy'],
   },
   {
     id: 'workersBusy',
-    title: 'The workers are at their limit',
+    title: 'The workers are near their limit',
     metrics: [METRICS.workerBusy.name, PROCESS_METRICS.workers.name, METRICS.batchRows.name],
     remedy:
       'Raise ACUITY_WORKERS if cores are free, else add a replica. If batches are as large as ACUITY_BATCH_MAX allows, raise it for more throughput at a little more latency.',
-    signs: [{ what: 'workers busy', value: workersBusy, words: percent, ...BUSY }],
-    sentence: (recent, level) =>
-      `The workers ${nearness(level, 'are')}: ${percent(workersBusy(recent))} busy, event loop ${percent(busiestLoop(recent).busy)}.`,
-    followsFrom: () => ['coresFull'],
+    signs: [
+      {
+        what: 'workers busy',
+        value: ({ points }) =>
+          Math.min(
+            1,
+            meanOf(points, (point) => point.workersBusy),
+          ),
+        words: percent,
+        ...BUSY,
+      },
+    ],
   },
   {
     id: 'queueFull',
-    title: 'Requests are refused because too many are in flight',
+    title: 'Too many requests are in flight',
     metrics: [METRICS.refusals.name, METRICS.pending.name, PROCESS_METRICS.queueMax.name],
     remedy:
       'Callers send more than the workers can score. If the workers are near 100 %, raise ACUITY_WORKERS if cores are free, else add a replica. If they are idle, the event loop is the limit. Raise ACUITY_QUEUE_MAX only for short bursts: a longer queue means longer waits.',
     signs: [
       refusals('refused: too many in flight', ['queueFull']),
-      { what: 'in flight', value: inFlight, words: count, amber: 0.5, of: 'queueMax' },
+      {
+        what: 'in flight',
+        value: ({ points }) => meanOf(points, (point) => point.inFlight),
+        words: count,
+        amber: 0.5,
+        of: 'queueMax',
+      },
     ],
-    sentence(recent, level) {
-      const places = `${count(inFlight(recent))} in flight, ${count(recent.queueMax)} at most`;
-      return level === 'amber'
-        ? `The queue fills: ${places}.`
-        : `Too many requests at once: ${count(refusedFor(recent, ['queueFull']))} refused ${WITHIN}; ${places}.`;
-    },
-    followsFrom: () => CAPACITY,
   },
   {
     id: 'deadline',
@@ -172,9 +213,6 @@ export const SYMPTOMS: readonly Symptom[] = [
     remedy:
       'They waited longer than ACUITY_DEADLINE_MS. Compare the stages queue, dispatch and infer: a long infer with a full machine means too many threads for the cores (ACUITY_WORKERS plus ACUITY_HTTP_THREADS should not exceed them); a long queue means too few workers. A lower ACUITY_QUEUE_MAX refuses at once what would expire later.',
     signs: [refusals('expired', ['deadline'])],
-    sentence: (recent) =>
-      `Requests expire: ${count(refusedFor(recent, ['deadline']))} waited longer than ${milliseconds(recent.deadlineMs)} ${WITHIN}.`,
-    followsFrom: () => CAPACITY,
   },
   {
     id: 'slow',
@@ -183,28 +221,32 @@ export const SYMPTOMS: readonly Symptom[] = [
     remedy:
       'Find the stage that grew: the dashboard has a chart of the stages. receive: callers send slowly, change nothing here. queue: too few workers. dispatch or infer: too many threads for the cores. reply or read: the event loop.',
     signs: [
-      { what: 'p99', value: p99Ms, words: milliseconds, amber: 0.25, of: 'deadlineMs' },
+      {
+        what: 'p99',
+        value: ({ points }) => meanOf(points, (point) => point.p99Ms),
+        words: milliseconds,
+        amber: 0.25,
+        of: 'deadlineMs',
+      },
       { what: 'p99 of most seconds', value: usualP99Ms, words: milliseconds, red: 0.5, of: 'deadlineMs' },
     ],
-    sentence(recent) {
-      const stage = longestStage(recent);
-      const most = stage === undefined ? '' : `; most of the time goes to the stage ${stage.stage}`;
-      return `Requests are slow: p99 ${milliseconds(p99Ms(recent))} of ${milliseconds(recent.deadlineMs)} allowed${most}.`;
-    },
-    followsFrom: () => CAPACITY,
   },
   {
     id: 'bodiesFull',
-    title: 'Requests are refused because bodies fill their memory',
+    title: 'Bodies fill their memory',
     metrics: [METRICS.refusals.name, METRICS.heldBytes.name, METRICS.connections.name],
     remedy:
       'bodiesFull: many callers upload slowly at once. bodiesOfKey: one caller does, and holds its quarter; the access log names the key. Let the proxy in front buffer bodies; raise ACUITY_BODIES_MAX_BYTES if memory is free; lower ACUITY_BODY_MAX_BYTES if no honest body is that long.',
     signs: [
       refusals('refused: no memory for the body', ['bodiesFull', 'bodiesOfKey']),
-      { what: 'held for bodies', value: heldBytes, words: mebibytes, amber: 0.75, of: 'bodiesMaxBytes' },
+      {
+        what: 'held for bodies',
+        value: ({ points }) => meanOf(points, (point) => point.heldBytes),
+        words: mebibytes,
+        amber: 0.75,
+        of: 'bodiesMaxBytes',
+      },
     ],
-    sentence: (recent) =>
-      `Bodies fill their memory: ${mebibytes(heldBytes(recent))} held of ${mebibytes(recent.bodiesMaxBytes)}, ${counted(refusedFor(recent, ['bodiesFull', 'bodiesOfKey']), 'request')} refused ${WITHIN}.`,
   },
   {
     id: 'connectionsFull',
@@ -212,9 +254,14 @@ export const SYMPTOMS: readonly Symptom[] = [
     metrics: [METRICS.connectionsRefused.name, METRICS.connections.name],
     remedy:
       'ACUITY_CONNECTIONS_MAX are open. Callers that open many and keep them idle belong behind the proxy. Raise it together with the limit on file descriptors (LimitNOFILE of the unit).',
-    signs: [{ what: 'connections closed at once', value: connectionsRefused, words: count, red: 1 }],
-    sentence: (recent) =>
-      `${counted(connectionsRefused(recent), 'new connection')} closed at once ${WITHIN}: the limit of open connections is reached.`,
+    signs: [
+      {
+        what: 'connections closed at once',
+        value: (recent) => totalOf(recent, (point) => point.connectionsRefused),
+        words: count,
+        red: 1,
+      },
+    ],
   },
   {
     id: 'keys',
@@ -223,13 +270,6 @@ export const SYMPTOMS: readonly Symptom[] = [
     remedy:
       'keyInvalid from a known caller: its key has expired or was revoked; check "acuity keys list", then renew it or issue another. From an unknown caller: it is guessing keys; block its address at the proxy.',
     signs: [refusedOften('without a valid key', KEY_CAUSES)],
-    sentence(recent) {
-      const invalid = refusedShare(recent, ['keyInvalid']);
-      const missing = refusedShare(recent, ['keyMissing']);
-      return invalid >= missing
-        ? `Keys are not valid: ${percent(invalid)} of the requests have an unknown, expired or revoked one.`
-        : `Keys are missing: ${percent(missing)} of the requests have none.`;
-    },
   },
   {
     id: 'limits',
@@ -238,10 +278,6 @@ export const SYMPTOMS: readonly Symptom[] = [
     remedy:
       'The access log names the request; a caller that needs more gets a key with "acuity keys issue --rate … --daily …". rateDaily ends at midnight UTC.',
     signs: [refusedOften('over a limit', LIMIT_CAUSES)],
-    sentence(recent) {
-      const isDaily = refusedFor(recent, ['rateDaily']) > refusedFor(recent, ['rateBurst']);
-      return `Callers exceed the limits of their keys: ${percent(refusedShare(recent, LIMIT_CAUSES))} of the requests get 429, mostly for ${isDaily ? 'the daily quota' : 'the rate'}.`;
-    },
   },
   {
     id: 'bodies',
@@ -250,8 +286,6 @@ export const SYMPTOMS: readonly Symptom[] = [
     remedy:
       'A caller has changed its integration. The types of findings say what is wrong: unit_error means R-R intervals, minutes instead of seconds or another unit; value_error means one thing under two names; too_long means a limit of the service (ACUITY_DAY_SAMPLES_MAX, ACUITY_NIGHT_SAMPLES_MAX, ACUITY_BODY_MAX_BYTES).',
     signs: [refusedOften('with a body that can’t be scored', BODY_CAUSES)],
-    sentence: (recent) =>
-      `Bodies can’t be scored: ${percent(refusedShare(recent, BODY_CAUSES))} of the requests are refused for their content.`,
   },
   {
     id: 'modelRefused',
@@ -267,7 +301,6 @@ export const SYMPTOMS: readonly Symptom[] = [
         detail: ({ modelRefusal }) => modelRefusal,
       },
     ],
-    sentence: ({ modelVersion }) => `A new model was refused: ${modelVersion} keeps serving.`,
   },
   {
     id: 'missing',
@@ -292,19 +325,16 @@ function refusals(what: string, causes: readonly RefusalCause[]): Measure {
   return { what, value: (recent) => refusedFor(recent, causes), words: count, ...TURNED_AWAY };
 }
 
+/** Refusals of which each one is red. */
+function always(what: string, causes: readonly RefusalCause[]): Measure {
+  return { what, value: (recent) => refusedFor(recent, causes), words: count, red: 1 };
+}
+
 /** Refusals caused by the caller, as a share of all requests. */
 function refusedOften(what: string, causes: readonly RefusalCause[]): Measure {
   const value = (recent: Recent): number =>
     refusedFor(recent, causes) < REFUSED_MIN ? 0 : refusedShare(recent, causes);
   return { what, value, words: percent, ...REFUSED };
-}
-
-/** The kind of refusal that is most of the event loop's work, if any. */
-function mostOfTheWork(recent: Recent): readonly string[] {
-  const kinds = { keys: KEY_CAUSES, limits: LIMIT_CAUSES, bodies: BODY_CAUSES };
-  return Object.entries(kinds)
-    .filter(([, causes]) => refusedShare(recent, causes) >= MOST)
-    .map(([id]) => id);
 }
 
 /** The share of a busy loop's time in which it has work but no core; 0 if unknown. */
@@ -319,33 +349,5 @@ function withoutCore(recent: Recent): number {
  */
 function loopAtWork(recent: Recent): number {
   const { busy, onCore } = busiestLoop(recent);
-  return withoutCore(recent) >= WITHOUT_CORE ? onCore : busy;
-}
-
-function loopSentence(recent: Recent, level: Level): string {
-  const loop = recent.points.some(({ loopsBusy }) => loopsBusy.length > 1)
-    ? 'An event loop'
-    : 'The event loop';
-  const busy = percent(busiestLoop(recent).busy);
-  const workers = workersBusy(recent);
-  if (workers >= BUSY.red) {
-    return `${loop} and the workers ${nearness(level, 'are')}: ${busy} and ${percent(workers)} busy.`;
-  }
-  return `${loop} ${nearness(level, 'is')}: ${busy} busy, workers ${percent(workers)}.`;
-}
-
-function nearness(level: Level, verb: 'is' | 'are'): string {
-  return level === 'red' ? `${verb} the limit` : `${verb} near the limit`;
-}
-
-function faultSentence(recent: Recent): string {
-  if (refusedFor(recent, ['hung']) > 0)
-    return 'A worker hangs: requests are refused until another process starts.';
-  const parts = [
-    [workersLost(recent), 'worker', 'lost'],
-    [runsFailed(recent), 'model run', 'failed'],
-    [refusedFor(recent, ['internal']), 'request', 'failed unexpectedly'],
-  ] as const;
-  const said = parts.filter(([number]) => number > 0);
-  return `${said.map(([number, noun, verb]) => `${counted(number, noun)} ${verb}`).join(', ')} ${WITHIN}.`;
+  return withoutCore(recent) >= WITHOUT_CORE.amber ? onCore : busy;
 }

@@ -2,6 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../base/clock.js';
 import { PROBLEMS } from '../contract/problems.js';
 
+/** Where the page `/try` sends its requests; no other path of the admin listener takes a body. */
+export const TRY_PATH = '/try/score';
+/** A day of heart rate from most providers; a session of averages with a history needs little of it. */
+export const TRY_BODY_BYTES_MAX = 1_048_576;
+
 export interface TryOptions {
   /** Whether the page exists. */
   readonly isOn: boolean;

@@ -10,3 +10,6 @@ export async function within(limitMs: number, work: Promise<unknown>): Promise<b
     clearTimeout(timer);
   }
 }
+
+/** Used in place of a promise whose work is left undone because the process is about to exit. */
+export const NEVER = new Promise<never>(() => undefined);

@@ -1,12 +1,11 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Type, type Static, type TSchema } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { isLoopback } from '../base/loopback.js';
 import { nearestName } from '#rules/nearest.js';
-import { usableCores } from './cores.js';
-import { descriptorsMax } from './descriptors.js';
-import { expectation, keyword, VARIABLES, type Field, type Variable } from './variables.js';
+import { descriptorsMax, usableCores } from './cores.js';
+import { expectation, type Field, keyword, type Variable, VARIABLES } from './variables.js';
 
 /** The effective configuration: every value checked, every default filled in, frozen. */
 export type Config = { readonly [F in Field]: Static<(typeof VARIABLES)[F]['schema']> };

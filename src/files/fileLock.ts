@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { OperatorError } from '../base/operatorError.js';
-import { isAlive } from './alive.js';
 import { errorCode } from './fileError.js';
 
 /** Tells this process from an earlier one with the same id: process ids restart with each container. */
@@ -96,4 +95,14 @@ function isDead(holder: string): boolean {
   if (host !== hostname()) return false;
   if (Number(pid) === process.pid) return Number(startedMs) !== STARTED_MS;
   return !isAlive(Number(pid));
+}
+
+/** Whether a process exists on this host, under any user. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return errorCode(error) !== 'ESRCH';
+  }
 }

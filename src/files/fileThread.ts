@@ -1,8 +1,7 @@
 import { parentPort } from 'node:worker_threads';
 import { messageOf } from '../base/errors.js';
 import { errorCode } from './fileError.js';
-import { STARTED, type FileAnswer, type FileQuestion } from './fileMessages.js';
-import { runOperation } from './files.js';
+import { type FileAnswer, type FileQuestion, runOperation, STARTED } from './files.js';
 
 /** Code of a thread that runs file operations one by one, for `fileThreads.ts`. */
 

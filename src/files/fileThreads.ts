@@ -1,8 +1,15 @@
 import { Worker } from 'node:worker_threads';
 import { asError } from '../base/errors.js';
+import { within } from '../base/within.js';
 import { NO_ANSWER, systemError } from './fileError.js';
-import { filesBy, type Files } from './files.js';
-import { STARTED, type FileAnswer, type FileQuestion, type FileThreadMessage } from './fileMessages.js';
+import {
+  filesBy,
+  STARTED,
+  type FileAnswer,
+  type FileQuestion,
+  type Files,
+  type FileThreadMessage,
+} from './files.js';
 
 /** How long an owner waits for its operations. */
 export interface Patience {
@@ -15,15 +22,10 @@ interface Owner extends Patience {
   late: number;
 }
 
-interface Task {
-  readonly question: FileQuestion;
-  readonly owner: Owner;
-  resolve(value: unknown): void;
-  reject(error: Error): void;
-}
-
-/** A task waits this long for the one before it; then it gets its own thread. */
+/** An operation waits this long for the one before it; then it gets its own thread. */
 const WAIT_MS = 250;
+/** Extra time for the first operation of a thread, which has to start. */
+const START_MS = 5_000;
 /** Operations keep nothing in memory between them. */
 const LIMITS = { maxYoungGenerationSizeMb: 4 };
 
@@ -34,13 +36,12 @@ const LIMITS = { maxYoungGenerationSizeMb: 4 };
  * one gets another.
  */
 export class FileThreads {
-  private readonly waiting = new Set<Task>();
   private idle: FileThread | undefined;
-  /** Threads that are idle, or busy with a task that is not late yet. */
-  private prompt = 0;
+  /** Settles with the operation that began last. */
+  private last: Promise<unknown> = Promise.resolve();
   private late = 0;
   /** Threads still loading their code. */
-  private readonly starting = new Set<FileThread>();
+  private readonly starting = new Set<Promise<void>>();
   private isClosed = false;
 
   /** `code`: what a thread runs; tests replace it. */
@@ -63,151 +64,99 @@ export class FileThreads {
    */
   async close(): Promise<void> {
     this.isClosed = true;
-    for (const { question, reject } of this.waiting) reject(noAnswer(question));
-    this.waiting.clear();
-    await Promise.all([...this.starting].map(({ started }) => started));
+    await Promise.all(this.starting);
   }
 
   private ask(owner: Owner, question: FileQuestion): Promise<unknown> {
-    if (this.isClosed) return Promise.reject(noAnswer(question));
-    if (owner.late >= owner.lateMax) return Promise.reject(noAnswer(question));
+    const before = this.last.catch(() => undefined);
+    const answer = within(WAIT_MS, before).then(() => {
+      if (this.isClosed || owner.late >= owner.lateMax) throw noAnswer(question);
+      return this.run(this.idle?.isAlive === true ? this.idle : this.start(), owner, question);
+    });
+    this.last = answer;
+    return answer;
+  }
+
+  private start(): FileThread {
+    const thread = new FileThread(this.code); // throws for instance without a free file descriptor
+    this.starting.add(thread.started);
+    void thread.started.then(() => this.starting.delete(thread.started));
+    return thread;
+  }
+
+  private run(thread: FileThread, owner: Owner, question: FileQuestion): Promise<unknown> {
+    this.idle = undefined;
     return new Promise((resolve, reject) => {
-      const task: Task = { question, owner, resolve, reject };
-      const { idle } = this;
-      this.idle = undefined;
-      if (idle !== undefined) idle.give(task);
-      else if (this.prompt === 0) this.start(task);
-      else this.queue(task);
-    });
-  }
-
-  private queue(task: Task): void {
-    this.waiting.add(task);
-    setTimeout(() => {
-      if (this.waiting.delete(task)) this.start(task);
-    }, WAIT_MS);
-  }
-
-  private start(task: Task): void {
-    try {
-      const thread = new FileThread(this.code, {
-        onLate: () => {
-          this.prompt--;
-          this.late++;
-        },
-        onBack: () => {
-          this.prompt++;
+      let isLate = false;
+      const timer = setTimeout(() => {
+        isLate = true;
+        owner.late++;
+        this.late++;
+        thread.leave();
+        reject(noAnswer(question));
+      }, owner.limitMs + thread.startMs);
+      thread.ask(question, (answer) => {
+        clearTimeout(timer);
+        if (isLate) {
+          owner.late--;
           this.late--;
-        },
-        onStarted: () => this.starting.delete(thread),
-        onFree: () => this.free(thread),
-        onEnd: () => {
-          this.prompt--;
-          if (this.idle === thread) this.idle = undefined;
-        },
+        }
+        if (thread.isAlive && this.idle === undefined) this.idle = thread;
+        else thread.end();
+        if ('value' in answer) resolve(answer.value);
+        else reject(rebuilt(answer.error));
       });
-      this.prompt++;
-      this.starting.add(thread);
-      thread.give(task);
-    } catch (error) {
-      // For instance without a free file descriptor: the owner will try again.
-      task.reject(asError(error));
-    }
-  }
-
-  private free(thread: FileThread): void {
-    const [next] = this.waiting;
-    if (next !== undefined) {
-      this.waiting.delete(next);
-      thread.give(next);
-    } else if (this.idle === undefined) this.idle = thread;
-    else thread.end();
+    });
   }
 }
 
-interface FileThreadEvents {
-  /** Its task did not finish in time. */
-  onLate(): void;
-  /** A late task has finished after all, or its thread has ended. */
-  onBack(): void;
-  /** Its code is loaded, or it ended before that. */
-  onStarted(): void;
-  /** It can take another task. */
-  onFree(): void;
-  /** It has ended. */
-  onEnd(): void;
-}
-
-/** Extra time for the first task of a thread, which has to start. */
-const START_MS = 5_000;
-
-/** A thread that runs one task at a time. */
+/** A thread that runs one operation at a time. Keeps the process alive only while one is waited for. */
 class FileThread {
-  private readonly worker: Worker;
-  private startMs = START_MS;
-  private task: Task | undefined;
-  private timer: NodeJS.Timeout | undefined;
-  private isLate = false;
+  /** Resolves when its code is loaded, or it ended before that. */
   readonly started: Promise<void>;
+  /** How much longer its next operation may take. */
+  startMs = START_MS;
+  isAlive = true;
+  private readonly worker: Worker;
+  private onAnswer: ((answer: FileAnswer) => void) | undefined;
 
-  constructor(
-    code: URL,
-    private readonly events: FileThreadEvents,
-  ) {
-    this.worker = new Worker(code, { resourceLimits: LIMITS });
-    this.worker.on('error', (error: Error) => this.finish()?.reject(error));
-    this.worker.once('exit', () => events.onEnd());
+  constructor(code: URL) {
+    const worker = new Worker(code, { resourceLimits: LIMITS });
+    this.worker = worker;
     this.started = new Promise((resolve) => {
-      const onStarted = (): void => {
-        events.onStarted();
-        resolve();
-      };
-      this.worker.once('message', onStarted).once('exit', onStarted);
+      worker.once('message', () => resolve()).once('exit', () => resolve());
     });
-    this.worker.on('message', (message: FileThreadMessage) => {
-      if (message !== STARTED) this.answered(message);
+    worker.on('message', (message: FileThreadMessage) => {
+      if (message !== STARTED) this.answer(message);
     });
+    const ended = (error: unknown): void => {
+      this.isAlive = false;
+      this.answer({ error: { message: asError(error).message, code: undefined } });
+    };
+    worker.on('error', ended).once('exit', () => ended('the thread has ended'));
   }
 
-  give(task: Task): void {
-    this.task = task;
-    this.timer = setTimeout(() => this.late(task), task.owner.limitMs + this.startMs);
+  ask(question: FileQuestion, onAnswer: (answer: FileAnswer) => void): void {
+    this.onAnswer = onAnswer;
     this.worker.ref();
-    this.worker.postMessage(task.question);
+    this.worker.postMessage(question);
+  }
+
+  /** Its operation is no longer waited for. */
+  leave(): void {
+    this.worker.unref();
   }
 
   end(): void {
     void this.worker.terminate();
   }
 
-  private late({ owner, question, reject }: Task): void {
-    this.isLate = true;
-    owner.late++;
-    this.worker.unref();
-    this.events.onLate();
-    reject(noAnswer(question));
-  }
-
-  private answered(answer: FileAnswer): void {
+  private answer(answer: FileAnswer): void {
     this.startMs = 0;
-    const task = this.finish();
-    if ('value' in answer) task?.resolve(answer.value);
-    else task?.reject(rebuilt(answer.error));
-    this.events.onFree();
-  }
-
-  /** Returns the task and takes it from this thread. */
-  private finish(): Task | undefined {
-    const { task } = this;
-    clearTimeout(this.timer);
-    if (this.isLate && task !== undefined) {
-      task.owner.late--;
-      this.events.onBack();
-    }
-    this.isLate = false;
-    this.task = undefined;
     this.worker.unref();
-    return task;
+    const { onAnswer } = this;
+    this.onAnswer = undefined;
+    onAnswer?.(answer);
   }
 }
 

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { isAlive } from './alive.js';
+import { isAlive } from './fileLock.js';
 import { ifPresentSync } from './fileError.js';
 
 const NONCE_BYTES = 6;

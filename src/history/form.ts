@@ -1,12 +1,11 @@
-import { LABEL_FIELDS, NUMBER_BOUNDS, SCORE_FIELDS, SERIES_FIELDS, isHeart } from '#rules/fields.js';
+import { isHeart, LABEL_FIELDS, NUMBER_BOUNDS, SCORE_FIELDS, SERIES_FIELDS } from '#rules/fields.js';
 import { BREATHING, HEART_BEATS } from '#rules/plausible.js';
 import { hundredths, type Thresholds } from '../pipeline/respond.js';
 import { LAYOUT } from '../records/layout.js';
 import { SCALAR_PLACES, summaryAt } from '../records/places.js';
-import { isWithin } from './bounds.js';
-import { HISTORY_SESSIONS, type History } from './history.js';
-import { QUANTITIES, type LongRun } from './longRun.js';
-import { MEASURED_BYTES_MAX, decodeMeasurements, encodeMeasurements } from './measuredForm.js';
+import { decodeMeasurements, encodeMeasurements, isWithin, MEASURED_BYTES_MAX } from './measuredForm.js';
+import { type History, HISTORY_SESSIONS } from './history.js';
+import { type LongRun, QUANTITIES } from './longRun.js';
 import { LAST_DAY } from './night.js';
 import { PAST_DAYS_MAX } from './place.js';
 

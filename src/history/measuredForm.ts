@@ -1,6 +1,5 @@
-import { MEASURED_FIELDS, RELIABILITY_BOUNDS, SCORE_BOUNDS, type MeasuredField } from '#rules/fields.js';
+import { MEASURED_FIELDS, type MeasuredField, RELIABILITY_BOUNDS, SCORE_BOUNDS } from '#rules/fields.js';
 import { isLabel } from '../pipeline/measured.js';
-import { isWithin } from './bounds.js';
 import {
   KEPT_MAX,
   type KeptMeasurement,
@@ -157,4 +156,9 @@ function isSumSound({ evidence: { pull, precision, shares, weight } }: OlderMeas
     isWithin(precision, PRECISION_LEAST * weight, PRECISION_MOST * weight) &&
     isWithin(pull, -RESIDUAL_MOST * precision, RESIDUAL_MOST * precision)
   );
+}
+
+/** False for NaN, and for −0, which would be a second encoding of 0. */
+export function isWithin(value: number, least: number, most: number): boolean {
+  return value >= least && value <= most && (value !== 0 || 1 / value > 0);
 }

@@ -13,18 +13,17 @@ import { rounded } from '../pipeline/respond.js';
 import type { HistoryToCome } from '../records/request.js';
 import type { ScoredRow, Timing } from '../scoring/scorer.js';
 import { answerBody, type Asked, type BodyScoring } from './answerBody.js';
-import { BLOCK_BYTES, type ComeSoFar } from './body.js';
-import { DISCARD_BYTES_MAX, discardBody } from './discard.js';
+import { BLOCK_BYTES, type ComeSoFar, DISCARD_BYTES_MAX, discardBody } from './body.js';
 import { ListAnswer } from './listAnswer.js';
 import type { HeldRefusal, RefusalThrottle } from './refusalThrottle.js';
 import {
-  OK,
   bodyProblemAnswer,
+  type ConnectionEnd,
   headerLine,
+  OK,
   problemAnswer,
   writeAnswer,
   writeAnswerHeldOpen,
-  type ConnectionEnd,
 } from './reply.js';
 
 /** What is known of an exchange; it grows with each step. */

@@ -1,4 +1,4 @@
-import { bucketOf, type Admission, type RateLimiter } from '../auth/rateLimiter.js';
+import { type Admission, bucketOf, type RateLimiter } from '../auth/rateLimiter.js';
 import type { Clock } from '../base/clock.js';
 import type { OverloadCause } from '../contract/metrics.js';
 import type { BodyProblem } from '../contract/problems.js';
@@ -8,9 +8,8 @@ import { furtherBlocks } from './body.js';
 import { LINES_MAX } from '#rules/structure.js';
 import type { BodyBudget } from './bodyBudget.js';
 import type { Exchange, ExchangeObserver } from './exchange.js';
-import { List, type ListContext } from './list.js';
-import { ListCount, measureList, type ListSize } from './listCount.js';
-import { ListPump } from './listPump.js';
+import { List, ListPump, type ListContext } from './list.js';
+import { ListCount, type ListSize, measureList } from './listCount.js';
 import type { RequestMetrics } from './requestMetrics.js';
 
 export interface ListsOptions {

@@ -1,8 +1,9 @@
-import { PerformanceObserver, constants, performance } from 'node:perf_hooks';
-import { openThreadCpu } from './threadCpu.js';
+import { constants, performance, PerformanceObserver } from 'node:perf_hooks';
 import type { Cells, MetricWriter } from '../base/metrics.js';
 import { Observer } from '../base/observer.js';
 import { GC_KINDS, type LoopCatalogue } from '../contract/metrics.js';
+import type { Clock } from '../base/clock.js';
+import { closeSync, openSync, readSync } from 'node:fs';
 
 /** The current state of an event loop. */
 export interface LoopState {
@@ -108,4 +109,84 @@ function watchGc(runs: Cells, time: Cells): () => void {
   });
   observer.observe({ entryTypes: ['gc'] });
   return () => observer.disconnect();
+}
+
+const LAG_PERIOD_MS = 20;
+
+/** How late this thread's event loop is. */
+export class LoopLag {
+  private expectedMs: number;
+  private lastMs = 0;
+  private readonly timer: NodeJS.Timeout;
+
+  constructor(private readonly clock: Pick<Clock, 'monotonicMs'>) {
+    this.expectedMs = clock.monotonicMs() + LAG_PERIOD_MS;
+    this.timer = setInterval(() => this.tick(), LAG_PERIOD_MS).unref();
+  }
+
+  /** Lateness of the last timer in milliseconds. */
+  get ms(): number {
+    return this.lastMs;
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+  }
+
+  private tick(): void {
+    const nowMs = this.clock.monotonicMs();
+    this.lastMs = Math.max(0, nowMs - this.expectedMs);
+    this.expectedMs = nowMs + LAG_PERIOD_MS;
+  }
+}
+
+/** The CPU time of one thread. */
+export interface ThreadCpu {
+  /** Milliseconds since the thread began; if the system gives no value, the last reading, 0 at first. */
+  ms(): number;
+  close(): void;
+}
+
+/**
+ * Linux: nanoseconds on a core, nanoseconds ready without one, time slices. Node has no call for it before
+ * 22.19.
+ */
+const SOURCE = '/proc/thread-self/schedstat';
+
+/**
+ * Reads the CPU time of the calling thread. The file stays open and belongs to this thread: a reading costs
+ * one system call, and needs no file descriptor later, when there may be none.
+ */
+export function openThreadCpu(source = SOURCE): ThreadCpu {
+  const text = Buffer.alloc(80);
+  let file = openOrNone(source);
+  let lastMs = 0;
+  return {
+    ms() {
+      if (file === undefined) return lastMs;
+      const ms = readOrNaN(file, text) / 1e6;
+      if (ms >= lastMs) lastMs = ms;
+      return lastMs;
+    },
+    close() {
+      if (file !== undefined) closeSync(file);
+      file = undefined;
+    },
+  };
+}
+
+function openOrNone(path: string): number | undefined {
+  try {
+    return openSync(path, 'r');
+  } catch {
+    return undefined; // another system, or a container that hides it
+  }
+}
+
+function readOrNaN(file: number, text: Buffer): number {
+  try {
+    return parseInt(text.toString('latin1', 0, readSync(file, text, 0, text.length, 0)), 10);
+  } catch {
+    return NaN;
+  }
 }

@@ -6,23 +6,22 @@ import { EXPLAIN_TOKENS } from '../contract/explanation.js';
 import { JSON_TYPE, NDJSON_TYPE } from '../contract/mediaTypes.js';
 import type { BodyProblem } from '../contract/problems.js';
 import { RECORDING } from '../reading/exact.js';
-import { isBodyProblem, type BodyReader } from '../reading/read.js';
+import { type BodyReader, isBodyProblem } from '../reading/read.js';
 import { qualityOf } from '../pipeline/quality.js';
 import type { ReadRequest } from '../records/request.js';
 import type { Scorer } from '../scoring/scorer.js';
 import type { BodyScoring } from './answerBody.js';
-import { furtherBlocks, readBody, type BodyListener } from './body.js';
+import { type BodyListener, DISCARD_BYTES_MAX, furtherBlocks, readBody } from './body.js';
 import { BodyBuffers } from './bodyBuffers.js';
-import { DISCARD_BYTES_MAX } from './discard.js';
 import { Exchange, type ExchangeContext, type ExchangeObserver } from './exchange.js';
 import { NO_EXPLANATIONS } from './list.js';
 import { Lists, type ListsOptions } from './lists.js';
 import { readingTokens } from './readingTokens.js';
 import { BUDGET_CAUSES, Recordings, type RecordingsOptions } from './recordings.js';
 import { RefusalThrottle } from './refusalThrottle.js';
-import type { LoopLag } from './lag.js';
-import { OwnRequest, type OwnAnswer } from './ownRequest.js';
-import { headerLine, type ConnectionEnd } from './reply.js';
+import type { LoopLag } from './loopMetrics.js';
+import { type OwnAnswer, OwnRequest } from './ownRequest.js';
+import { type ConnectionEnd, headerLine } from './reply.js';
 import { RetryAfter } from './retryAfter.js';
 
 export interface PredictOptions extends ListsOptions, RecordingsOptions {

@@ -1,9 +1,12 @@
 import type { Clock } from '../base/clock.js';
 import type { RefusalCause } from '../contract/metrics.js';
 import type { Timing } from '../scoring/scorer.js';
-import type { TraceLimit } from '../tracing/traceLimit.js';
-import type { TracedRequest, TracedStages } from '../tracing/tracedRequest.js';
-import { sampledParent } from '../tracing/traceparent.js';
+import {
+  sampledParent,
+  type TracedRequest,
+  type TracedStages,
+  type TraceLimit,
+} from '../tracing/tracedRequest.js';
 import type { ExchangeRecord } from './exchange.js';
 
 /** How a request ended. */

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { PROBLEMS, UNPROCESSABLE } from '../contract/problems.js';
 import { FIELD_NAMES, type SeriesLimits } from '#rules/fields.js';
-import type { Norms } from '../norms/norm.js';
+import type { Norms } from '../norms/norms.js';
 import { RECORDING } from '../reading/exact.js';
 import { bodyReaderOf, readerOf, type RequestReader } from '../reading/read.js';
 import { readRecordingOf } from '../recording/readRecording.js';

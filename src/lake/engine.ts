@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { totalmem, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DuckDBConnection, DuckDBDataChunk, DuckDBInstance, DuckDBType } from '@duckdb/node-api';
-import { isAlive } from '../files/alive.js';
+import { isAlive } from '../files/fileLock.js';
 import { usableCores } from '../config/cores.js';
 import { messageOf } from '../base/errors.js';
 import { OperatorError } from '../base/operatorError.js';

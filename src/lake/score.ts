@@ -1,12 +1,11 @@
 import { systemClock } from '../base/clock.js';
 import { collectWithoutHelpers } from '../process/collector.js';
-import { exitAtOnce } from '../process/exit.js';
+import { exitAtOnce } from '../process/leave.js';
 import { createLog, type Log } from '../process/log.js';
 import type { Config } from '../config/options.js';
 import { loadBundle } from '../model/bundle.js';
-import { OFFLINE_LIMITS } from '../scoring/offlineLimits.js';
+import { OFFLINE_LIMITS, openScorer } from '../scoring/openScorer.js';
 import type { Scorer, ScoringModel } from '../scoring/scorer.js';
-import { openScorer } from '../scoring/openScorer.js';
 import { Run, type ScoreOptions } from './run.js';
 import { newTally, type RowTally } from './scorePages.js';
 import { CLEAR_LINE, showProgress, summaryLine } from './progress.js';

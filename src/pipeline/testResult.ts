@@ -1,5 +1,5 @@
 import { ANSWERS, REACTIONS } from '#rules/fields.js';
-import type { Norm } from '../norms/norm.js';
+import type { Norm } from '../norms/norms.js';
 import { normalCdf } from './normal.js';
 
 /**

@@ -7,35 +7,34 @@ import {
 } from '#rules/contradictions.js';
 import { BREATHING } from '#rules/plausible.js';
 import { STRUCTURE_BOUNDS } from '#rules/structure.js';
-import { FINDINGS_MAX, type BodyProblem, type Finding } from '../contract/problems.js';
+import { type BodyProblem, type Finding, FINDINGS_MAX } from '../contract/problems.js';
 import {
   HISTORY_LENGTH_MAX,
   LABEL_FIELDS,
   PAST_MAX,
   RECORDING_FIELD,
+  samplesMax,
   SCORE_FIELDS,
   SERIES_ALIASES,
   SERIES_FIELDS,
-  SESSION_SCALARS,
-  samplesMax,
   type SeriesField,
   type SeriesLimits,
+  SESSION_SCALARS,
 } from '#rules/fields.js';
 import {
-  ScoreRecordSchema,
-  SessionFrameSchema,
   type ScoreRecord,
+  ScoreRecordSchema,
   type SessionFrame,
+  SessionFrameSchema,
 } from '../contract/request.js';
 import { LAYOUT } from '../records/layout.js';
-import { summaryAt } from '../records/places.js';
+import { summaryAt, writeScalars, writeTarget } from '../records/places.js';
 import type { PredictionRequest, ReadRequest } from '../records/request.js';
 import type { Measuring } from '../history/historyDesk.js';
-import type { Norms } from '../norms/norm.js';
+import type { Norms } from '../norms/norms.js';
 import type { WasmParser } from './wasmParser.js';
-import { Outline, type DecodedNumbers, type Fields, type JsonValue } from './outline.js';
-import { writeScalars, writeTarget } from '../records/write.js';
-import { elementFinding, finding, Found, schemaFindings, type Loc } from './findings.js';
+import { type DecodedNumbers, type Fields, type JsonValue, Outline } from './outline.js';
+import { elementFinding, finding, Found, type Loc, schemaFindings } from './findings.js';
 import { dateAt, listAt, MeasurementReader, UNMEASURABLE } from './measurementReader.js';
 import { isUnitError, unitMessage } from './unitErrors.js';
 

@@ -8,13 +8,12 @@ import {
   type SessionFrame,
 } from '../contract/request.js';
 import type { Measuring } from '../history/historyDesk.js';
-import { NIGHT_LENGTH, dayOf } from '../history/night.js';
-import type { Norms } from '../norms/norm.js';
-import { NORMS } from '../norms/norms.js';
+import { dayOf, NIGHT_LENGTH } from '../history/night.js';
+import { type Norms, NORMS } from '../norms/norms.js';
 import type { GivenMeasurement } from '../records/request.js';
-import { finding, schemaFindings, words, type Found, type JsonObject, type Loc } from './findings.js';
+import { finding, type Found, type JsonObject, type Loc, schemaFindings, words } from './findings.js';
 import type { Fields, JsonValue, Outline } from './outline.js';
-import { RawResults, type RawResult } from './rawResults.js';
+import { type RawResult, RawResults } from './rawResults.js';
 
 const percentileCheck = Compile(PercentileSchema);
 const measuredLabelCheck = Compile(MeasuredLabelSchema);

@@ -1,7 +1,7 @@
 import type { TestScore } from '#rules/fields.js';
 import type { Finding } from '../contract/problems.js';
 import type { SessionFrame } from '../contract/request.js';
-import type { Norm, Norms } from '../norms/norm.js';
+import type { Norm, Norms } from '../norms/norms.js';
 import { LISTED, isOnScale, percentileOf, scaleOf, type ListedResult } from '../pipeline/testResult.js';
 import { elementFinding, finding, words, type JsonObject, type Loc } from './findings.js';
 import type { Fields, JsonValue, Outline } from './outline.js';

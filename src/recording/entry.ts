@@ -2,8 +2,26 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { asError } from '../base/errors.js';
 import { WasmParser } from '../reading/wasmParser.js';
 import { giveWay } from '../process/priority.js';
-import type { FromRecordingThread, RecordingThreadData, ToRecordingThread } from './protocol.js';
-import { readRecordingOf } from './readRecording.js';
+import { readRecordingOf, type RecordingOutcome } from './readRecording.js';
+import type { PlainError } from '../base/plainError.js';
+import type { SeriesLimits } from '#rules/fields.js';
+
+/** What crosses between an event loop and its thread for recordings. */
+
+export interface RecordingThreadData {
+  readonly limits: SeriesLimits;
+  readonly niceness: number;
+}
+
+/** A body to the thread; its memory goes along. */
+export type ToRecordingThread = Uint8Array;
+
+/** From the thread: that it has started, or the outcome of the body sent last. */
+export type FromRecordingThread =
+  | { readonly kind: 'started' }
+  | RecordingOutcome
+  /** A mistake of ours, without its message: that may hold what was sent. */
+  | { readonly kind: 'failed'; readonly error: PlainError };
 
 /** Code of the thread that reads recordings, one at a time; `recordingThread.ts` is its counterpart. */
 function run(port: NonNullable<typeof parentPort>, { limits, niceness }: RecordingThreadData): void {

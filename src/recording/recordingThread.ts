@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { SeriesLimits } from '#rules/fields.js';
 import { errorOf } from '../base/plainError.js';
-import type { FromRecordingThread, RecordingThreadData } from './protocol.js';
+import type { FromRecordingThread, RecordingThreadData } from './entry.js';
 import type { RecordingOutcome } from './readRecording.js';
 
 /** What the thread made of a body; an error if it failed, or was lost. */

@@ -1,10 +1,12 @@
 import type { Clock } from '../base/clock.js';
 import type { PredictionRequest } from '../records/request.js';
+import { Answers, type AnswerListener } from './answers.js';
 import { Batch } from './batch.js';
 import type { BatchVariant } from '../contract/graphVariant.js';
-import { blockAt, blockCountOf, type Block } from './batchBuffers.js';
+import { blockAt, blockCountOf } from './batchBuffers.js';
 import { HangWatch } from './hangWatch.js';
 import type { BatchResult } from './protocol.js';
+import { Places } from './places.js';
 import type { InferencePool } from './pool.js';
 import { Retries } from './retries.js';
 import { LineBatches } from './lineBatches.js';
@@ -36,24 +38,11 @@ export interface BatcherOptions {
   onHung(): void;
 }
 
-/** Lines that have waited for this share of the deadline pass single requests. */
-const PATIENCE_OF_LINES = 1 / 4;
 /** Lines take no block if fewer than this are free: the next line may be of either variant. */
 const LINE_BLOCKS_MIN = 2;
 
 /** How often waits are checked, per deadline. */
 const SWEEPS_PER_DEADLINE = 20;
-
-/**
- * Called when `rows` of `block` were answered with scores of `model`. The block is reused when this returns.
- */
-export type AnswerListener = (block: Block, rows: readonly number[], model: ScoringModel) => void;
-
-interface CompletedRun {
-  readonly inferMs: number;
-  readonly rows: number;
-  readonly scoredMs: number;
-}
 
 /**
  * Gathers requests into batches. A request never waits for company: while a worker is free, the batch leaves
@@ -66,12 +55,6 @@ interface CompletedRun {
 export class Batcher implements LineLane {
   readonly linesMax: number;
   onLineRoom: (() => void) | undefined;
-  /** Requests admitted and not yet scored: single ones, and places that lines have taken. */
-  private singles = 0;
-  private lines = 0;
-  private most = 0;
-  /** Called after answering, before the block is reused; undefined without a listener. */
-  onAnswered: AnswerListener | undefined;
   private readonly batches: readonly Batch[];
   private readonly free: Batch[];
   private readonly open: Record<BatchVariant, Batch | undefined> = {
@@ -81,40 +64,41 @@ export class Batcher implements LineLane {
   };
   private readonly queue: Batch[] = [];
   private readonly lineBatches: LineBatches;
-  /** Places in the queue for lines that have not come yet, by holder. */
-  private readonly reservedOf = new Map<number, number>();
-  /**
-   * This many requests of the queue, the oldest ones, have already waited for a batch of lines: they wait for
-   * no other.
-   */
-  private overtaken = 0;
-  private linesInFlight = 0;
   private readonly running = new Set<Batch>();
   private readonly retries = new Retries();
+  private readonly places: Places;
+  private readonly answers: Answers;
   private inFlight = 0;
   private flushScheduled = false;
   private readonly hangWatch: HangWatch;
-  /** While finished batches are collected in the middle of a request's handling, no answer may be written. */
-  private isCollecting = false;
-  /** The answers of such batches. */
-  private unwritten: (() => void)[] = [];
   private readonly sweeper: NodeJS.Timeout;
   private idleListeners: (() => void)[] = [];
 
   constructor(private readonly options: BatcherOptions) {
-    const { buffers } = options.pool;
-    const blocks = blockCountOf(buffers, options.batchMax);
-    this.batches = Array.from(
-      { length: blocks },
-      (_, index) => new Batch(index, blockAt(buffers, options.batchMax, index), options.model),
-    );
+    this.places = new Places(options.queueMax);
+    this.answers = new Answers({
+      model: options.model,
+      onFault: (cause) => options.onFault(cause),
+      onWritten: () => this.tellIdle(),
+    });
+    this.batches = batchesOf(options);
     this.free = this.batches.toReversed();
     this.linesMax = options.linesMax ?? Math.max(1, Math.floor(options.queueMax / 2));
-    this.lineBatches = new LineBatches(options.batchMax, (variant) => this.takeFree(variant));
-    const { pool, deadlineMs, hangMs, clock } = options;
+    const { pool, batchMax, deadlineMs, hangMs, clock } = options;
+    this.lineBatches = new LineBatches({
+      batchMax,
+      deadlineMs,
+      clock,
+      takeFree: (variant) => this.takeFree(variant),
+    });
     const periodMs = Math.max(5, Math.min(deadlineMs, hangMs) / SWEEPS_PER_DEADLINE);
     this.hangWatch = new HangWatch({ hangMs, periodMs, pool, nowMs: clock.monotonicMs() });
     this.sweeper = setInterval(() => this.sweep(), periodMs).unref();
+  }
+
+  /** Called after answering, before the block is reused. */
+  set onAnswered(listener: AnswerListener | undefined) {
+    this.answers.onAnswered = listener;
   }
 
   get model(): ScoringModel {
@@ -127,8 +111,7 @@ export class Batcher implements LineLane {
     const batch = this.open[variant] ?? this.openBatch(variant);
     if (batch === undefined) return 'saturated';
     batch.add(request, handler, this.options.clock.monotonicMs());
-    this.singles++;
-    this.noteMost();
+    this.places.take();
     if (batch.rows === 1) this.enqueue(batch);
     if (batch.rows === this.options.batchMax) this.open[variant] = undefined;
     this.scheduleFlush();
@@ -136,20 +119,13 @@ export class Batcher implements LineLane {
   }
 
   reserve(lines: number, holder: number | undefined): ExplainOutcome {
-    const { queueMax, explainsEach } = this.options;
-    const isShared = explainsEach === true && holder !== undefined;
+    const isShared = this.options.explainsEach === true && holder !== undefined;
     if (isShared && this.pendingOf(holder) + lines > this.linesMax) return 'shareFull';
-    // Single requests pass lines, so lines take no place from them: a long list would leave them next to none.
-    if (this.lines + lines > queueMax) return 'saturated';
-    this.lines += lines;
-    this.noteMost();
-    if (holder !== undefined) this.addReserved(holder, lines);
-    return 'admitted';
+    return this.places.reserve(lines, holder) ? 'admitted' : 'saturated';
   }
 
   release(lines: number, holder: number | undefined): void {
-    this.lines -= lines;
-    if (holder !== undefined) this.addReserved(holder, -lines);
+    this.places.release(lines, holder);
     this.tellIdle();
   }
 
@@ -159,28 +135,12 @@ export class Batcher implements LineLane {
 
   admitLine(request: PredictionRequest, handler: ScoreHandler, arrivedMs: number): void {
     this.lineBatches.add(this.variantOf(request), request, handler, arrivedMs);
-    if (handler.holder !== undefined) this.addReserved(handler.holder, -1);
+    this.places.arrived(handler.holder);
     this.scheduleFlush();
   }
 
-  private addReserved(holder: number, lines: number): void {
-    const reserved = (this.reservedOf.get(holder) ?? 0) + lines;
-    if (reserved > 0) this.reservedOf.set(holder, reserved);
-    else this.reservedOf.delete(holder);
-  }
-
   get pending(): number {
-    return this.singles + this.lines;
-  }
-
-  private noteMost(): void {
-    this.most = Math.max(this.most, this.pending);
-  }
-
-  /** `rows` of `batch` are scored, refused or given up. */
-  private leave(batch: Batch, rows: number): void {
-    if (batch.isOfLines) this.lines -= rows;
-    else this.singles -= rows;
+    return this.places.pending;
   }
 
   /**
@@ -191,17 +151,13 @@ export class Batcher implements LineLane {
    * library sends an answer in many pieces while it is reading another connection.
    */
   makeRoom(): boolean {
-    if (this.singles < this.options.queueMax) return true;
-    this.isCollecting = true;
-    this.options.pool.collect();
-    this.isCollecting = false;
-    return this.singles < this.options.queueMax;
+    if (this.places.hasRoom) return true;
+    this.answers.holdWhile(() => this.options.pool.collect());
+    return this.places.hasRoom;
   }
 
   takeMost(): number {
-    const { most } = this;
-    this.most = this.pending;
-    return most;
+    return this.places.takeMost();
   }
 
   get queueMax(): number {
@@ -210,7 +166,7 @@ export class Batcher implements LineLane {
 
   /** Requests that hold a place for `holder`. It searches every batch, which suits a short queue. */
   pendingOf(holder: number): number {
-    let rows = this.reservedOf.get(holder) ?? 0;
+    let rows = this.places.reservedFor(holder);
     for (const batch of this.batches) rows += batch.rowsOf(holder);
     return rows;
   }
@@ -259,7 +215,7 @@ export class Batcher implements LineLane {
 
   private enqueue(batch: Batch): void {
     this.queue.push(batch);
-    if (this.linesInFlight > 0) this.overtaken = this.queue.length;
+    this.lineBatches.queued(this.queue.length);
   }
 
   private scheduleFlush(): void {
@@ -290,27 +246,18 @@ export class Batcher implements LineLane {
 
   private nextBatch(): Batch | undefined {
     const { queue } = this;
-    if (!this.lineBatches.isEmpty && this.isLinesTurn()) {
+    const { pool } = this.options;
+    const hasIdleWorker = this.inFlight * BATCHES_PER_WORKER < pool.capacity;
+    if (this.lineBatches.isTheirTurn(queue.length, hasIdleWorker)) {
       const batch = this.lineBatches.take();
       this.onLineRoom?.();
       return batch;
     }
     const batch = queue.shift();
     if (batch === undefined) return undefined;
-    if (this.overtaken > 0) this.overtaken--;
+    this.lineBatches.passed();
     if (this.open[batch.variant] === batch) this.open[batch.variant] = undefined;
     return batch;
-  }
-
-  /**
-   * Single requests go first; a batch of lines goes to a worker without other work. Under constant load, a
-   * batch of lines that has waited long passes a queue in which no request has yet waited for lines.
-   */
-  private isLinesTurn(): boolean {
-    const { pool, clock, deadlineMs } = this.options;
-    if (this.queue.length === 0) return this.inFlight * BATCHES_PER_WORKER < pool.capacity;
-    if (this.overtaken > 0 || this.linesInFlight > 0) return false;
-    return clock.monotonicMs() - this.lineBatches.oldestMs > deadlineMs * PATIENCE_OF_LINES;
   }
 
   private retryNext(): void {
@@ -318,7 +265,7 @@ export class Batcher implements LineLane {
     if (retry === undefined) return;
     const { batch, row } = retry;
     if (batch.isWaitedFor(row)) return this.run(batch, row, 1);
-    if (batch.take(row) !== undefined) this.leave(batch, 1); // its caller had hung up
+    if (batch.take(row) !== undefined) this.places.leave(batch, 1); // its caller had hung up
     if (this.retries.done(batch)) this.reuse(batch);
     this.flush();
   }
@@ -333,29 +280,21 @@ export class Batcher implements LineLane {
         this.retries.add(batch);
         return this.flush();
       }
-      for (let row = first; row < first + rows; row++) if (batch.holds(row)) this.leave(batch, 1);
+      for (let row = first; row < first + rows; row++) if (batch.holds(row)) this.places.leave(batch, 1);
       this.flush(); // the worker first, then the answers
-      this.write(() => {
-        if (typeof result === 'number') this.answerRows(batch, first, { inferMs: result, rows, scoredMs });
+      this.answers.write(() => {
+        if (typeof result === 'number') this.answers.give(batch, first, { inferMs: result, rows, scoredMs });
         else tellFault(batch.take(first));
         if (this.retries.done(batch)) this.reuse(batch);
       });
     });
   }
 
-  private answerRows(batch: Batch, first: number, run: CompletedRun): void {
-    const answered: number[] = [];
-    for (let row = first; row < first + run.rows; row++) {
-      if (this.answer(batch, row, run) && this.onAnswered !== undefined) answered.push(row);
-    }
-    if (answered.length > 0) this.onAnswered?.(batch.block, answered, this.options.model);
-  }
-
   private start(batch: Batch): void {
     batch.sentMs = this.options.clock.monotonicMs();
     batch.sentAwakeMs = this.hangWatch.awakeMs;
     this.inFlight++;
-    if (batch.isOfLines) this.linesInFlight++;
+    if (batch.isOfLines) this.lineBatches.sent();
     this.running.add(batch);
   }
 
@@ -363,57 +302,16 @@ export class Batcher implements LineLane {
   private ended(batch: Batch, rows: number, result: BatchResult): number {
     const { clock, onRun, onFault } = this.options;
     this.inFlight--;
-    if (batch.isOfLines) {
-      this.linesInFlight--;
-      this.overtaken = this.queue.length;
-    }
+    if (batch.isOfLines) this.lineBatches.ended(this.queue.length);
     this.running.delete(batch);
     if (typeof result === 'number') onRun?.(batch.variant, rows, result);
     else onFault(result);
     return clock.monotonicMs();
   }
 
-  /** Writes answers: now, or after the request that is being read. */
-  private write(answers: () => void): void {
-    if (!this.isCollecting) return answers();
-    if (this.unwritten.length === 0) setImmediate(() => this.writeCollected());
-    this.unwritten.push(answers);
-  }
-
-  private writeCollected(): void {
-    const { unwritten } = this;
-    this.unwritten = [];
-    for (const answers of unwritten) answers();
-    this.tellIdle();
-  }
-
-  /** `batch` was scored, and no longer counts as pending. @returns whether a caller got the row's scores */
-  private answer(batch: Batch, row: number, { inferMs, rows, scoredMs }: CompletedRun): boolean {
-    const handler = batch.take(row);
-    if (handler === undefined || handler.isGone) return false;
-    if (!batch.isSound(row)) {
-      this.options.onFault(new Error('the network gave scores out of range'));
-      handler.failed('fault');
-      return false;
-    }
-    const admittedMs = batch.arrived(row);
-    const queueMs = Math.max(0, scoredMs - admittedMs - inferMs);
-    const dispatchMs = Math.max(0, scoredMs - batch.sentMs - inferMs);
-    const timing = { queueMs, dispatchMs, inferMs, rows, admittedMs, scoredMs };
-    handler.scored(batch.scored(row), timing);
-    return true;
-  }
-
-  private expire(batch: Batch, row: number): void {
-    const handler = batch.take(row);
-    if (handler === undefined) return;
-    this.leave(batch, 1);
-    if (!handler.isGone) handler.failed('expired');
-  }
-
   /** Drops a batch that no caller waits for any more. */
   private discard(batch: Batch): void {
-    for (let row = 0; row < batch.rows; row++) if (batch.take(row) !== undefined) this.leave(batch, 1);
+    for (let row = 0; row < batch.rows; row++) if (batch.take(row) !== undefined) this.places.leave(batch, 1);
     this.reuse(batch);
   }
 
@@ -425,7 +323,7 @@ export class Batcher implements LineLane {
   }
 
   private get isIdle(): boolean {
-    return this.pending === 0 && this.inFlight === 0 && this.unwritten.length === 0;
+    return this.pending === 0 && this.inFlight === 0 && this.answers.areWritten;
   }
 
   private tellIdle(): void {
@@ -445,18 +343,29 @@ export class Batcher implements LineLane {
   }
 
   private shedAll(nowMs: number): void {
-    for (const batch of this.queue) this.shed(batch, nowMs);
-    for (const batch of this.lineBatches.waiting) this.shed(batch, nowMs);
-    for (const batch of this.retries.batches) this.shed(batch, nowMs);
-    for (const batch of this.running) this.shed(batch, nowMs);
+    const { queue, lineBatches, retries, running } = this;
+    for (const batches of [queue, lineBatches.waiting, retries.batches, running])
+      for (const batch of batches) this.shed(batch, nowMs);
   }
 
   private shed(batch: Batch, nowMs: number): void {
     const latestMs = nowMs - this.options.deadlineMs;
     for (let row = 0; row < batch.rows; row++) {
-      if (batch.arrived(row) < latestMs || batch.isExpired(row, nowMs)) this.expire(batch, row);
+      if (batch.arrived(row) >= latestMs && !batch.isExpired(row, nowMs)) continue;
+      const handler = batch.take(row);
+      if (handler === undefined) continue;
+      this.places.leave(batch, 1);
+      if (!handler.isGone) handler.failed('expired');
     }
   }
+}
+
+/** A batch for each block of the buffers. */
+function batchesOf({ pool: { buffers }, batchMax, model }: BatcherOptions): Batch[] {
+  return Array.from(
+    { length: blockCountOf(buffers, batchMax) },
+    (_, index) => new Batch(index, blockAt(buffers, batchMax, index), model),
+  );
 }
 
 function tellFault(handler: ScoreHandler | undefined): void {

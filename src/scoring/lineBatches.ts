@@ -1,22 +1,32 @@
 import type { BatchVariant } from '../contract/graphVariant.js';
 import type { PredictionRequest } from '../records/request.js';
+import type { Clock } from '../base/clock.js';
 import type { Batch } from './batch.js';
 import type { ScoreHandler } from './scorer.js';
 
-/** Lines of lists on their way to the workers: for each variant a batch being filled, and a full one. */
+/** Lines that have waited for this share of the deadline pass single requests. */
+const PATIENCE = 1 / 4;
+
+export interface LineBatchesOptions {
+  readonly batchMax: number;
+  readonly deadlineMs: number;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  takeFree(variant: BatchVariant): Batch | undefined;
+}
+
+/**
+ * Lines of lists on their way to the workers: for each variant a batch being filled, and a full one; and when it is
+ * their turn beside the queue of single requests.
+ */
 export class LineBatches {
   /** Being filled, oldest first. */
   private readonly open: Batch[] = [];
   private full: Batch | undefined;
+  private inFlight = 0;
+  /** This many batches of the queue, the oldest ones, have already waited for lines: they wait for no others. */
+  private overtaken = 0;
 
-  constructor(
-    private readonly batchMax: number,
-    private readonly takeFree: (variant: BatchVariant) => Batch | undefined,
-  ) {}
-
-  get isEmpty(): boolean {
-    return this.full === undefined && this.open.length === 0;
-  }
+  constructor(private readonly options: LineBatchesOptions) {}
 
   /** Whether a line of any variant may be added. */
   get hasRoom(): boolean {
@@ -25,11 +35,6 @@ export class LineBatches {
 
   get waiting(): readonly Batch[] {
     return this.full === undefined ? this.open : [this.full, ...this.open];
-  }
-
-  /** Arrival time of the first line in the next batch to run. */
-  get oldestMs(): number {
-    return (this.full ?? this.open[0])?.arrived(0) ?? Infinity;
   }
 
   get rows(): number {
@@ -42,7 +47,7 @@ export class LineBatches {
   add(variant: BatchVariant, request: PredictionRequest, handler: ScoreHandler, arrivedMs: number): void {
     const batch = this.open.find((known) => known.variant === variant) ?? this.begin(variant);
     batch.add(request, handler, arrivedMs);
-    if (batch.rows < this.batchMax) return;
+    if (batch.rows < this.options.batchMax) return;
     this.open.splice(this.open.indexOf(batch), 1);
     this.full = batch;
   }
@@ -54,8 +59,40 @@ export class LineBatches {
     return full ?? this.open.shift();
   }
 
+  /**
+   * Single requests go first; a batch of lines goes to a worker without other work. Under constant load, a batch of
+   * lines that has waited long passes a queue in which no request has yet waited for lines.
+   */
+  isTheirTurn(queueLength: number, hasIdleWorker: boolean): boolean {
+    const next = this.full ?? this.open[0];
+    if (next === undefined) return false;
+    if (queueLength === 0) return hasIdleWorker;
+    if (this.overtaken > 0 || this.inFlight > 0) return false;
+    const { clock, deadlineMs } = this.options;
+    return clock.monotonicMs() - next.arrived(0) > deadlineMs * PATIENCE;
+  }
+
+  /** A single batch has joined the queue, which is this long now. */
+  queued(queueLength: number): void {
+    if (this.inFlight > 0) this.overtaken = queueLength;
+  }
+
+  /** A single batch has left the queue. */
+  passed(): void {
+    if (this.overtaken > 0) this.overtaken--;
+  }
+
+  sent(): void {
+    this.inFlight++;
+  }
+
+  ended(queueLength: number): void {
+    this.inFlight--;
+    this.overtaken = queueLength;
+  }
+
   private begin(variant: BatchVariant): Batch {
-    const batch = this.takeFree(variant);
+    const batch = this.options.takeFree(variant);
     if (batch === undefined) throw new RangeError('a line came where no block is free');
     batch.isOfLines = true;
     this.open.push(batch);

@@ -6,7 +6,8 @@ import { BATCH_VARIANTS, type BatchVariant } from '../contract/graphVariant.js';
 import { METRICS } from '../contract/metrics.js';
 import type { Bundle } from '../model/bundle.js';
 import { modelLabel } from '../model/manifest.js';
-import { Batcher, type AnswerListener } from './batcher.js';
+import type { AnswerListener } from './answers.js';
+import { Batcher } from './batcher.js';
 import { EXPLAINED_ROWS_MAX } from './batchBuffers.js';
 import { RoutingScorer } from './routingScorer.js';
 import { checkGolden } from './golden.js';
@@ -170,3 +171,9 @@ function scoringCounters(memory: SharedArrayBuffer | undefined): ScoringCounters
     fault: () => faults.add(0),
   };
 }
+
+/**
+ * Limits of a scorer for files, where no caller waits. It sheds no request and does not look for hangs,
+ * because the time lost by a stopped or suspended process would look like one.
+ */
+export const OFFLINE_LIMITS = { deadlineMs: Infinity, hangMs: 2 ** 31 - 1 } as const;

@@ -47,7 +47,6 @@ export async function openAdmin(
   const dashboard = new Dashboard({
     ...state,
     timeSeries,
-    clock: systemClock,
     version: packageVersion(),
     startedMs: systemClock.nowMs() - process.uptime() * 1000,
     settings: settingsOf(config, defaultConfig()),

@@ -5,31 +5,28 @@ import { systemClock } from '../base/clock.js';
 import { MetricWriter } from '../base/metrics.js';
 import type { Log } from '../process/log.js';
 import type { Config } from '../config/options.js';
-import { METRICS, type LoopCatalogue } from '../contract/metrics.js';
+import { type LoopCatalogue, METRICS } from '../contract/metrics.js';
 import type { OwnAnswer } from '../http/ownRequest.js';
 import { AccessLog } from '../http/accessLog.js';
 import { BodyBudget } from '../http/bodyBudget.js';
-import { ConnectionLimit } from '../http/connectionLimit.js';
-import { LoopLag } from '../http/lag.js';
-import { watchLoop, type LoopState } from '../http/loopMetrics.js';
+import { ConnectionLimit, listen, type PublicAddress } from '../http/publicListener.js';
+import { LoopLag, type LoopState, watchLoop } from '../http/loopMetrics.js';
 import { Predict, type PredictOptions } from '../http/predict.js';
 import { RequestMetrics } from '../http/requestMetrics.js';
 import { RequestTracer } from '../http/requestTracer.js';
 import { RequestObserver } from '../http/requestObserver.js';
 import { requestIds } from '../http/requestId.js';
-import { listen, type PublicAddress } from '../http/publicListener.js';
 import type { Bundle } from '../model/bundle.js';
-import type { Norms } from '../norms/norm.js';
+import type { Norms } from '../norms/norms.js';
 import { createReaders } from '../reading/read.js';
 import { RecordingQueue } from '../recording/recordingQueue.js';
 import { Comparison } from '../scoring/comparison.js';
 import { openScorer } from '../scoring/openScorer.js';
 import type { Scorer } from '../scoring/scorer.js';
 import { Models } from './models.js';
-import { NEVER } from './never.js';
+import { NEVER } from '../base/within.js';
 import { Shadow } from './shadow.js';
-import { TraceLimit } from '../tracing/traceLimit.js';
-import type { TracedRequest } from '../tracing/tracedRequest.js';
+import { type TracedRequest, TraceLimit } from '../tracing/tracedRequest.js';
 
 /** What one event loop needs: plain data that can cross threads. */
 export interface EventLoopSetup {

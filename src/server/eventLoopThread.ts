@@ -4,9 +4,8 @@ import { Heartbeats } from '../base/heartbeats.js';
 import { plainError, type PlainError } from '../base/plainError.js';
 import { StandardOutput } from '../process/standardOutput.js';
 import type { PublicAddress } from '../http/publicListener.js';
-import type { TracedRequest } from '../tracing/tracedRequest.js';
-import { TraceQueue } from '../tracing/traceQueue.js';
-import { openEventLoopServer, type EventLoopServer, type EventLoopSetup } from './eventLoopServer.js';
+import { type TracedRequest, TraceQueue } from '../tracing/tracedRequest.js';
+import { type EventLoopServer, type EventLoopSetup, openEventLoopServer } from './eventLoopServer.js';
 
 /**
  * Code of a thread that runs one of several event loops; `eventLoops.ts` is its counterpart on the main

@@ -1,24 +1,23 @@
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { Worker } from 'node:worker_threads';
 import { Limits } from '../auth/limits.js';
 import { YOUNG_THREAD_LIMITS } from '../process/collector.js';
 import type { Log } from '../process/log.js';
 import { errorOf } from '../base/plainError.js';
 import { allocateBodyBudget } from '../http/bodyBudget.js';
-import { allocateConnectionCount } from '../http/connectionLimit.js';
+import { allocateConnectionCount, type PublicAddress } from '../http/publicListener.js';
 import type { OwnAnswer } from '../http/ownRequest.js';
-import type { PublicAddress } from '../http/publicListener.js';
 import {
-  openEventLoopServer,
-  type EventLoopServer,
   type EventLoopEvents,
+  type EventLoopServer,
   type EventLoopSetup,
+  openEventLoopServer,
 } from './eventLoopServer.js';
-import { TraceQueue } from '../tracing/traceQueue.js';
-import { NEVER } from './never.js';
+import { TraceQueue } from '../tracing/tracedRequest.js';
+import { NEVER } from '../base/within.js';
 import { listenError } from './listenError.js';
-import type { FromEventLoop, EventLoopThreadData, LoopCall, LoopMethod } from './eventLoopThread.js';
+import type { EventLoopThreadData, FromEventLoop, LoopCall, LoopMethod } from './eventLoopThread.js';
 
 /** Opens the event loops on one port, as one server. A single loop runs on the main thread. */
 export async function openEventLoops(

@@ -3,7 +3,7 @@ import type { Bundle } from '../model/bundle.js';
 import type { Log } from '../process/log.js';
 import { openScorer, type ScorerSetup } from '../scoring/openScorer.js';
 import type { Scorer } from '../scoring/scorer.js';
-import { NEVER } from './never.js';
+import { NEVER } from '../base/within.js';
 
 /** The models of one event loop: `Predict` has the one in force, another may stand ready beside it. */
 export class Models {

@@ -6,7 +6,7 @@ import type { StandardOutput } from '../process/standardOutput.js';
 
 /*
  * Limits for leaving. Every step is bounded; together with the waits of `leave` they stay within the two seconds after
- * the drain that docs/operations/stop.md promises.
+ * the drain that docs/OPERATIONS.md promises.
  */
 const FLUSH_MS = 400;
 const KILL_MS = 1800;

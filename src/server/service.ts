@@ -61,7 +61,7 @@ const LAST_WORDS_MS = 250;
 
 /*
  * Limits for leaving once no answer is owed any more. Every step is bounded; together with the waits of
- * `leave` they stay within the two seconds after the drain that docs/operations/stop.md promises.
+ * `leave` they stay within the two seconds after the drain that docs/OPERATIONS.md promises.
  */
 const CLOSE_MS = 1000;
 /** Part of the closing time: a collector that does not answer must not keep the rest from being closed. */

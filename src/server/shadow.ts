@@ -4,7 +4,7 @@ import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import { readRow, type Block } from '../scoring/batchBuffers.js';
 import type { Comparison } from '../scoring/comparison.js';
 import type { ScoreHandler, Scorer, ScoringModel } from '../scoring/scorer.js';
-import { NEVER } from './never.js';
+import { NEVER } from '../base/within.js';
 
 export interface ShadowOptions {
   /** Share of the requests answered with scores, 0 to 1. */

@@ -1,5 +1,4 @@
 import type { KEY_KINDS, RefusalCause } from '../contract/metrics.js';
-import type { TraceParent } from './traceparent.js';
 
 /** The stages that a request went through, in order, with their milliseconds. */
 export type TracedStages = readonly (readonly [
@@ -28,4 +27,73 @@ export interface TracedRequest {
   readonly batchRows: number | undefined;
   /** Lines of a list; undefined where it was none, or was refused as a whole. */
   readonly lines: number | undefined;
+}
+
+/** The position of a request in its caller's trace. */
+export interface TraceParent {
+  /** 32 hex digits. */
+  readonly traceId: string;
+  /** The caller's span, 16 hex digits. */
+  readonly spanId: string;
+}
+
+const FORM =
+  /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]([13579bdf])(?:-.*)?$/;
+/** `00-` trace `-` span `-` flags, the shortest form. */
+const LENGTH = 55;
+/** The last hex digit of the flags if the lowest bit is set. */
+const ODD = '13579bdf';
+
+/**
+ * The parent in a `traceparent` header with the sampled flag; undefined without the flag, and for an absent or
+ * malformed header (W3C Trace Context, sections 3.2 and 4.3: a later version may append fields after the flags,
+ * version 00 may not).
+ */
+export function sampledParent(header: string): TraceParent | undefined {
+  // The flag first: most requests need no further check.
+  if (header.length < LENGTH || !ODD.includes(header.charAt(LENGTH - 1))) return undefined;
+  if (header.length > LENGTH && header.startsWith('00')) return undefined;
+  const [, traceId, spanId] = FORM.exec(header) ?? [];
+  return traceId === undefined || spanId === undefined ? undefined : { traceId, spanId };
+}
+
+/** Bounds the requests that an event loop traces per second: callers set the sampled flag, but tracing costs us. */
+export class TraceLimit {
+  private second = 0;
+  private taken = 0;
+
+  constructor(private readonly max: number) {}
+
+  /** Counts one more; false if that exceeds the bound. */
+  take(nowMs: number): boolean {
+    const second = Math.floor(nowMs / 1000);
+    if (second !== this.second) this.taken = 0;
+    this.second = second;
+    return this.taken++ < this.max;
+  }
+}
+
+/** Most traced requests in transit from one event loop to the main thread; more are dropped. */
+const UNREAD_MAX = 4096;
+
+/** The number of messages that the main thread has not read yet, shared with an event loop. */
+export class TraceQueue {
+  private readonly unread: Int32Array;
+
+  constructor(readonly memory = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)) {
+    this.unread = new Int32Array(memory);
+  }
+
+  /** Sends by `post`; false, without sending, if too many wait already. */
+  send(request: TracedRequest, post: (request: TracedRequest) => void): boolean {
+    if (Atomics.load(this.unread, 0) >= UNREAD_MAX) return false;
+    Atomics.add(this.unread, 0, 1);
+    post(request);
+    return true;
+  }
+
+  /** Call when one was read. */
+  received(): void {
+    Atomics.sub(this.unread, 0, 1);
+  }
 }

@@ -1,6 +1,5 @@
 import t from 'tap';
-import { BlockedLoops } from '#acuity/admin/blockedLoops.js';
-import { ABSENT, BEAT_MS, type Heartbeats } from '#acuity/base/heartbeats.js';
+import { ABSENT, BEAT_MS, BlockedLoops, type Heartbeats } from '#acuity/base/heartbeats.js';
 
 const SILENT_MS = 5 * BEAT_MS;
 

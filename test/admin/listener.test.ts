@@ -104,8 +104,7 @@ t.test('a viewer gets everything once, then a point a second', async (t) => {
   t.match(everything, {
     model: '1.2.3',
     ready: true,
-    diagnosis: { level: 'calm', causes: [] },
-    log: [],
+    diagnosis: { level: 'calm', symptoms: [] },
     stages: ['receive', 'read', 'queue', 'dispatch', 'infer', 'reply'],
     settings: [{ name: 'ACUITY_KEYS', value: 'redis://user:***@host' }],
     causes: [{ cause: 'notFound', status: 404 }],

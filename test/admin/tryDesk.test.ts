@@ -1,7 +1,6 @@
-import { TRY_BODY_BYTES_MAX } from '#acuity/admin/tryPath.js';
 import t, { type Test } from 'tap';
 import { ask, openAdmin } from '../fixtures/adminScene.js';
-import type { TryAnswer } from '#acuity/admin/tryDesk.js';
+import { TRY_BODY_BYTES_MAX, type TryAnswer } from '#acuity/admin/tryDesk.js';
 
 const BODY = '{"current_session":{"age":34}}';
 const SCORED = '{"C_SCORE":50}';

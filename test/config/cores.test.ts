@@ -1,6 +1,5 @@
 import t from 'tap';
-import { cpuQuota, usableCores } from '#acuity/config/cores.js';
-import { descriptorsMax } from '#acuity/config/descriptors.js';
+import { cpuQuota, descriptorsMax, usableCores } from '#acuity/config/cores.js';
 
 type Files = Readonly<Record<string, string>>;
 

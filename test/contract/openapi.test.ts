@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import t, { type Test } from 'tap';
-import { shippedParts } from '#acuity/admin/referencePage.js';
+import { shippedParts } from '#acuity/admin/pages.js';
 import { MALFORMED_EXAMPLE, UNPROCESSABLE_EXAMPLE } from '#acuity/contract/openapiExamples.js';
 import { MALFORMED, PROBLEMS, UNPROCESSABLE } from '#acuity/contract/problems.js';
 import { messageOf } from '#acuity/base/errors.js';

@@ -7,13 +7,13 @@ import { startRecordingService } from '../fixtures/recordingService.js';
 import { REPOSITORY } from '../fixtures/repository.js';
 import { freePort } from '../fixtures/server.js';
 
-/** The configuration of nginx in docs/operations/proxy.md. */
+/** The configuration of nginx in docs/OPERATIONS.md. */
 
 const BODY = '{"current_session":{}}';
 
 /** The block of the document, with these ports and without TLS. */
 function documented(port: number, servicePort: number): { outside: string; server: string } {
-  const document = readFileSync(join(REPOSITORY, 'docs/operations/proxy.md'), 'utf8');
+  const document = readFileSync(join(REPOSITORY, 'docs/OPERATIONS.md'), 'utf8');
   const [, text = ''] = /```nginx\n([\s\S]*?)```/.exec(document) ?? [];
   const local = text
     .replace('127.0.0.1:8080', `127.0.0.1:${servicePort}`)

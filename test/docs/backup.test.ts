@@ -9,9 +9,9 @@ import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
 import { ended } from '../fixtures/scripts.js';
 import { startServer, type RunningServer } from '../fixtures/server.js';
 
-/** Backup and restore of keys, by the commands of docs/operations/backup.md as they stand there. */
+/** Backup and restore of keys, by the commands of docs/OPERATIONS.md as they stand there. */
 
-const PAGE = readFileSync(join(REPOSITORY, 'docs/operations/backup.md'), 'utf8');
+const PAGE = readFileSync(join(REPOSITORY, 'docs/OPERATIONS.md'), 'utf8');
 const STEPS = new Map(
   [...PAGE.matchAll(/<!-- step: (\S+) -->\n```sh\n([^]*?)```\n/g)].map(([, name = '', sh = '']) => [
     name,

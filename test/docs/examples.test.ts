@@ -47,7 +47,7 @@ const PROGRAMS: readonly (readonly [command: string, file: string, printed: read
     [process.execPath, 'measured.js', [/stress: \d+(\.\d+)?, unmeasured: \d.* percentile: \d/]],
     ['bash', 'predict.sh', SCORES],
   ];
-/** The programs of docs/CALLERS.md: a morning, whose history they store. */
+/** The programs of docs/CLIENTS.md: a morning, whose history they store. */
 const CALLERS = [
   ['bash', 'morning.sh'],
   ['go', 'morning.go'],

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
-import { descriptorsMax } from '#acuity/config/descriptors.js';
+import { descriptorsMax } from '#acuity/config/cores.js';
 import { requestBody } from '../fixtures/bodies.js';
 import { Connection, head, send, sendOn } from '../fixtures/connection.js';
 import { parseMetrics, valueOf } from '../fixtures/promtool.js';

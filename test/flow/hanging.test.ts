@@ -28,7 +28,7 @@ import { PIPE_VARIABLE, TROUBLE_VARIABLE } from '../fixtures/troubles.js';
 
 /*
  * Even if something hangs, the process has ended at the latest two seconds after the drain, with the exit code that
- * docs/operations/stop.md promises.
+ * docs/OPERATIONS.md promises.
  */
 
 const DEFECT: Exit = { code: 70, signal: null };

@@ -76,9 +76,8 @@ async function moves(t: Test, { page }: OpenPage, server: RunningServer): Promis
     await page.waitForFunction(shows, { tile: 'p99', above: 0 }, WAIT);
     await page.waitForFunction(refusals, 'keyInvalid', WAIT);
     await page.waitForSelector('#diagnosis.red', WAIT);
-    await page.waitForSelector('#log li', WAIT);
     t.match(await page.getAttribute('#charts canvas', 'aria-label'), /Throughput.*scored \d/);
-    t.ok(await page.locator('.cause').first().isVisible());
+    t.ok(await page.locator('.shown').first().isVisible());
     await page.waitForSelector('#shadow:not([hidden])', WAIT);
     t.equal(await page.locator('#shadow-scores tbody tr').count(), 5);
     await ended();

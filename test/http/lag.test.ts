@@ -1,6 +1,6 @@
 import t from 'tap';
 import { manualClock } from '../fixtures/manualClock.js';
-import { LoopLag } from '#acuity/http/lag.js';
+import { LoopLag } from '#acuity/http/loopMetrics.js';
 import { until } from '../fixtures/until.js';
 
 t.test('the lag is how late the last timer was, and falls back', async (t) => {

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { LoopLag } from '#acuity/http/lag.js';
+import { LoopLag } from '#acuity/http/loopMetrics.js';
 import type { PredictOptions } from '#acuity/http/predict.js';
 import { Connection, chunked, head, send, sendOn, type Reply, type Sent } from '../fixtures/connection.js';
 import { GOOD_KEY, answer, openLoop, type TestLoop } from '../fixtures/loop.js';

@@ -1,9 +1,7 @@
 import t from 'tap';
 import type { ExchangeRecord } from '#acuity/http/exchange.js';
 import { RequestTracer } from '#acuity/http/requestTracer.js';
-import { TraceLimit } from '#acuity/tracing/traceLimit.js';
-import { TraceQueue } from '#acuity/tracing/traceQueue.js';
-import type { TracedRequest } from '#acuity/tracing/tracedRequest.js';
+import { type TracedRequest, TraceLimit, TraceQueue } from '#acuity/tracing/tracedRequest.js';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SPAN = 'b7ad6b7169203331';

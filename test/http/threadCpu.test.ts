@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { openThreadCpu } from '#acuity/http/threadCpu.js';
+import { openThreadCpu } from '#acuity/http/loopMetrics.js';
 
 const skip =
   !existsSync('/proc/thread-self/schedstat') && 'needs /proc/thread-self/schedstat: run it on Linux';

@@ -1,8 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { normsIn, type Norm } from '#acuity/norms/norm.js';
-import { NORMS, readNorms } from '#acuity/norms/norms.js';
+import { type Norm, NORMS, normsIn, readNorms } from '#acuity/norms/norms.js';
 import { REPOSITORY, script } from '../fixtures/repository.js';
 
 const { computeNorms } = await script<{

@@ -3,7 +3,7 @@ import { SHARES, STAGES } from '#rules/contradictions.js';
 import { Sleep } from '#rules/sleep.js';
 import { LAYOUT } from '#acuity/records/layout.js';
 import { normaliseSleep } from '#acuity/pipeline/normalise.js';
-import { writeScalars, type SessionScalars } from '#acuity/records/write.js';
+import { writeScalars, type SessionScalars } from '#acuity/records/places.js';
 
 type Known = Partial<Record<keyof Sleep, number>>;
 

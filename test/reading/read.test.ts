@@ -3,16 +3,15 @@ import t, { type Test } from 'tap';
 import { PAST_MAX, SERIES_FIELDS, type SeriesLimits } from '#rules/fields.js';
 import { readExactly } from '#acuity/reading/exact.js';
 import { LAYOUT } from '#acuity/records/layout.js';
-import { summaryAt } from '#acuity/records/places.js';
+import { summaryAt, writeScalars, writeTarget } from '#acuity/records/places.js';
 import { FINDING_TYPES, type Finding } from '#acuity/contract/problems.js';
 import type { PredictionRequest, ReadRequest } from '#acuity/records/request.js';
-import { writeScalars, writeTarget } from '#acuity/records/write.js';
 import { WasmParser } from '#acuity/reading/wasmParser.js';
 import { seededRandom } from '#acuity/base/random.js';
 import { createReader, isBodyProblem, type RequestReader } from '#acuity/reading/read.js';
 import { scoreRecord } from '../fixtures/bodies.js';
 import { CONSTANTS } from '../fixtures/measured.js';
-import { RequestText, mutated } from '../fixtures/requestText.js';
+import { mutated, RequestText } from '../fixtures/requestText.js';
 
 /** Bodies in the comparison of the readers; a long run takes millions. */
 const CASES = Number(process.env['FUZZ_CASES'] ?? 20_000);

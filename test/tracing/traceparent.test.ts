@@ -1,5 +1,5 @@
 import t from 'tap';
-import { sampledParent } from '#acuity/tracing/traceparent.js';
+import { sampledParent } from '#acuity/tracing/tracedRequest.js';
 
 const [TRACE, SPAN] = ['0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331'];
 

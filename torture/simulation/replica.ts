@@ -12,7 +12,7 @@ import type { Config } from '#acuity/config/options.js';
 import { METRICS, allocateLoopMetrics } from '#acuity/contract/metrics.js';
 import { AccessLog } from '#acuity/http/accessLog.js';
 import { BodyBudget, allocateBodyBudget } from '#acuity/http/bodyBudget.js';
-import type { LoopLag } from '#acuity/http/lag.js';
+import type { LoopLag } from '#acuity/http/loopMetrics.js';
 import { Predict } from '#acuity/http/predict.js';
 import { requestIds } from '#acuity/http/requestId.js';
 import { RequestMetrics } from '#acuity/http/requestMetrics.js';

@@ -1,11 +1,10 @@
 import { DEFAULT_SERIES_LIMITS, LABEL_FIELDS, PAST_MAX } from '#rules/fields.js';
 import { HALF_LIFE_NIGHTS, LongRun } from '#acuity/history/longRun.js';
-import { writeTarget } from '#acuity/records/write.js';
+import { writeTarget } from '#acuity/records/places.js';
 import { LAYOUT } from '#acuity/records/layout.js';
 import type { PredictionRequest } from '#acuity/records/request.js';
 import { WasmParser } from '#acuity/reading/wasmParser.js';
-import type { ServedModel } from '../served.js';
-import { recordOf } from '../served.js';
+import { recordOf, type ServedModel } from '../served.js';
 import type { Plan, World } from './population.js';
 import type { Person } from './person.js';
 import { readRecording } from './row.js';

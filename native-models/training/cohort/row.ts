@@ -3,7 +3,7 @@ import { featuriseSession } from '#acuity/pipeline/featurise.js';
 import { isUnitError } from '#acuity/reading/unitErrors.js';
 import type { PredictionRequest } from '#acuity/records/request.js';
 import type { WasmParser } from '#acuity/reading/wasmParser.js';
-import { writeScalars } from '#acuity/records/write.js';
+import { writeScalars } from '#acuity/records/places.js';
 import type { Recording } from './sensor.js';
 
 /** Writes the feature row of a recorded session, through the service's own pipeline. */

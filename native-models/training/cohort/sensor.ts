@@ -1,5 +1,5 @@
 import type { SeriesField } from '#rules/fields.js';
-import type { SessionScalars } from '#acuity/records/write.js';
+import type { SessionScalars } from '#acuity/records/places.js';
 import type { Day } from './day.js';
 import type { Device } from './devices.js';
 import type { Parameters } from './parameters.js';

@@ -1,4 +1,4 @@
-import type { SessionScalars } from '#acuity/records/write.js';
+import type { SessionScalars } from '#acuity/records/places.js';
 import type { Day } from './day.js';
 import type { Device } from './devices.js';
 import type { Parameters } from './parameters.js';

@@ -6,7 +6,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { failWith, install, ROOT } from './prepare.js';
+import { failWith, install, ROOT, TSC } from './prepare.js';
 import { testsBeside, testFiles } from './tests.js';
 
 const CRUISED = [
@@ -22,7 +22,7 @@ const CRUISED = [
 const CHECKS = [
   ['format', 'node_modules/prettier/bin/prettier.cjs', '--check', '--cache', '--log-level=warn', '.'],
   ['lint', 'node_modules/oxlint/bin/oxlint', '--deny-warnings'],
-  ['types', 'node_modules/typescript/bin/tsc', '-b'],
+  ['types', TSC, '-b'],
   ['import rules', 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs', ...CRUISED],
   ['dead code', 'node_modules/knip/bin/knip.js'],
   ['words', 'scripts/words.js'],

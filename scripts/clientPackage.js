@@ -55,7 +55,7 @@ function bring(from, to) {
 
 function compile(format, ...options) {
   const project = `tsconfig.${format}.json`;
-  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
+  const tsc = join(ROOT, 'packages/build-tools/node_modules/typescript/bin/tsc');
   const command = [tsc, '-p', join(PACKAGE, project), '--outDir', join(FRESH, format), ...options];
   const { status } = spawnSync(process.execPath, command, { stdio: ['ignore', 2, 2] });
   if (status !== 0) throw new StepFailed(`tsc -p ${project} failed`);

@@ -15,15 +15,17 @@ export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /**
  * @typedef {object} BuildStep
- * @property {readonly string[]} [needs]  steps that come first
+ * @property {readonly string[]} [needs]  steps that are run beside it: the compiler reads nothing of theirs
  * @property {readonly string[]} inputs   files and folders that the outputs are made of
  * @property {readonly string[]} outputs  files that must exist afterwards
  * @property {readonly string[]} command  run by this Node
+ * @property {string} [lock]  name of the lock that it holds, if it is not that of the compiler
  * @property {string} [stamp]  file with the hash of its last inputs, if that is not below .build
  * @property {Readonly<Record<string, string>>} compiled  folders of TypeScript and where they are compiled to
  */
 
-const TSC = 'node_modules/typescript/bin/tsc';
+/** The compiler that builds; the one of the root is what tools and tests call as a library. */
+export const TSC = 'packages/build-tools/node_modules/typescript/bin/tsc';
 
 /** The rules shared by the service and its clients. */
 const RULES = ['packages/rules/tsconfig.json', 'packages/rules/src'];
@@ -67,11 +69,13 @@ export const STEPS = {
     command: ['node_modules/@tapjs/run/dist/esm/index.js', 'build'],
     // It changes a dependency in place, and a new install undoes that.
     stamp: 'node_modules/@tapjs/test/test-built/.acuity-hash',
+    lock: 'runner',
     compiled: {},
   },
   parser: {
     inputs: ['package-lock.json', 'assembly'],
     outputs: ['dist/reading/parser.wasm'],
+    lock: 'parser',
     command:
       'node_modules/assemblyscript/bin/asc.js assembly/index.ts --outFile dist/reading/parser.wasm -O3 --runtime stub --enable simd'.split(
         ' ',
@@ -161,7 +165,7 @@ export async function install(scope = 'all', root = ROOT, run = runNode, machine
 }
 
 /**
- * Runs a build step, after the steps that it needs, if the content of its inputs has changed since its last
+ * Runs a build step, and the steps that it needs beside it, each if the content of its inputs has changed since its last
  * run.
  * @param {string} name  a key of `STEPS`
  * @param {string} root
@@ -169,13 +173,12 @@ export async function install(scope = 'all', root = ROOT, run = runNode, machine
 export async function build(name, root = ROOT, steps = STEPS, run = runNode) {
   const step = steps[name];
   if (step === undefined) throw new Error(`no build step is called ${name}`);
-  for (const needed of step.needs ?? []) await build(needed, root, steps, run);
   const stamp = join(root, step.stamp ?? `.build/${name}.stamp`);
   const isCurrent = () =>
     readStamp(stamp) === hashOf(root, step.inputs) &&
     step.outputs.every((path) => existsSync(join(root, path)));
-  if (isCurrent()) return;
-  await holding(join(root, '.build/build.lock'), async () => {
+  const needed = (step.needs ?? []).map((each) => build(each, root, steps, run));
+  const own = async () => {
     if (isCurrent()) return;
     say('Building …');
     rmSync(stamp, { force: true });
@@ -183,7 +186,9 @@ export async function build(name, root = ROOT, steps = STEPS, run = runNode) {
     await run(root, step.command);
     for (const output of Object.values(step.compiled)) removeOrphans(root, output, step.compiled);
     writeAtomically(stamp, inputs);
-  });
+  };
+  if (!isCurrent()) needed.push(holding(join(root, `.build/${step.lock ?? 'build'}.lock`), own));
+  await Promise.all(needed);
 }
 
 /**
@@ -196,7 +201,7 @@ function matchesLockFile(root, scope) {
   const wanted = readPackages(join(root, 'package-lock.json'));
   if (installed === undefined || wanted === undefined) return false;
   return Object.entries(wanted).every(([path, { version, integrity, ...entry }]) => {
-    if (!path.startsWith('node_modules/') || entry.link) return true; // this repository and its workspaces
+    if (!path.includes('node_modules/') || entry.link) return true; // this repository and its workspaces
     const found = installed[path];
     if (found === undefined) return !isWanted(entry, scope);
     return found.version === version && found.integrity === integrity;

@@ -16,8 +16,7 @@ const JOBS = 2 * availableParallelism();
 
 try {
   await install();
-  await build('runner');
-  await build('all');
+  await Promise.all([build('runner'), build('all')]);
   accessSync(ROOT, constants.W_OK); // tests keep their folders here
   process.exitCode = await test(process.argv.slice(2));
 } catch (error) {

@@ -15,20 +15,17 @@ const LONG = [
   'docs/backup',
   'docs/examples',
   'docs/models',
-  'flow/coresTaken',
-  'flow/exampleBackend',
+  'flow/example',
   'flow/floods',
   'flow/foreignClients',
-  'flow/generatedClients',
   'flow/hanging',
   'flow/npm',
   'flow/oddFiles',
   'flow/pages',
   'flow/rawHttp',
-  'flow/readOnly',
   'flow/schemathesis',
   'flow/shadow',
-  'flow/tryPage',
+  'flow/systemCalls',
   'model-behaviour/points',
   'packages/',
   'scripts/archive',
@@ -37,7 +34,7 @@ const LONG = [
 ];
 /** Modules with which a test starts a process, a server in one, or a browser. */
 const STARTERS =
-  /node:child_process|playwright-core|fixtures\/(scripts|foreign|haproxy|redis|browser|promtool|server|stops)\.js/;
+  /node:child_process|playwright-core|fixtures\/(scripts|proxies|redis|browser|promtool|server|stops)\.js/;
 
 /**
  * Every test file, by its path from the root.

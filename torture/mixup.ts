@@ -12,10 +12,8 @@ import { changeManifest, copyModel, turnLink } from '#fixtures/model.js';
 import { startServer, type RunningServer, type Teardown } from '#fixtures/server.js';
 import { FAULTY, loopsOf } from '#fixtures/stops.js';
 import { knownAnswers, requestTo, wrongAnswer, type KnownAnswer } from './knownAnswers.js';
-import { leftBehind, metricsOf } from '#fixtures/atRest.js';
-import { valueOf } from '#fixtures/promtool.js';
-import { Count, triedOnce, type Form, type Part, type Trial } from './part.js';
-import { isAbove, slopeOf, slopeText } from './slope.js';
+import { leftBehind, metricsOf, valueOf } from '#fixtures/promtool.js';
+import { Count, skippedTrial, triedOnce, type Form, type Part, type Trial } from './part.js';
 
 /**
  * `mixup`: whether a caller ever gets another one's answer, while everything changes that can change. `soak`: what grows
@@ -101,7 +99,7 @@ interface Reading {
   readonly p99: number;
 }
 
-/** What must not grow: it does if the whole interval of its slope is above `most` a minute. */
+/** What must not grow by more than `most` a minute, from the first half of the time to the second. */
 const GROWTHS = [
   { what: 'memory', unit: 'MiB', most: 1 },
   { what: 'files', unit: 'files', most: 0.5 },
@@ -113,15 +111,14 @@ const GROWTHS = [
 function growthOf(readings: readonly Reading[], { what, unit, most }: (typeof GROWTHS)[number]): Trial {
   const name = `no growth: ${what}`;
   const used = readings.slice(Math.ceil(WARM_SHARE * readings.length));
-  if (used.length < 30) return { what: name, tried: 0, held: 0, figure: '', skipped: 'too short a time' };
-  const slope = slopeOf(used.map((reading) => ({ minutes: reading.minutes, value: reading[what] })));
-  const median = quantileOf(Float64Array.from(used, (reading) => reading[what]).toSorted(), 0.5);
-  const text = slopeText(slope, unit);
-  return triedOnce(
-    name,
-    isAbove(slope, most) ? text : undefined,
-    `${text}, median ${median.toFixed(1)} ${unit}`,
-  );
+  if (used.length < 30) return skippedTrial(name, 'too short a time');
+  const medianOf = (part: readonly Reading[]): number =>
+    quantileOf(Float64Array.from(part, (reading) => reading[what]).toSorted(), 0.5);
+  const [before, after] = [used.slice(0, used.length / 2), used.slice(used.length / 2)].map(medianOf);
+  const minutes = ((used.at(-1)?.minutes ?? NaN) - (used[0]?.minutes ?? NaN)) / 2;
+  const perMinute = ((after ?? NaN) - (before ?? NaN)) / minutes;
+  const text = `${perMinute < 0 ? '' : '+'}${perMinute.toFixed(2)} ${unit} a minute, median ${medianOf(used).toFixed(1)} ${unit}`;
+  return triedOnce(name, perMinute <= most ? undefined : text, text);
 }
 
 /** Repeats `act`, one call after the other, until told to stop. */

@@ -1,7 +1,7 @@
 import { messageOf } from '#acuity/base/errors.js';
 import { seededRandom, type Random } from '#acuity/base/random.js';
 import { Connection, type Reply } from '#acuity/load/connection.js';
-import { leftBehind } from '#fixtures/atRest.js';
+import { leftBehind } from '#fixtures/promtool.js';
 import {
   HAPROXY,
   HAPROXY_OF_DEBIAN_13,
@@ -9,7 +9,7 @@ import {
   startPlainHaproxy,
   startPlainNginx,
   type PlainProxy,
-} from '#fixtures/plainProxies.js';
+} from '#fixtures/proxies.js';
 import { startServer, type RunningServer, type Teardown } from '#fixtures/server.js';
 import { knownAnswers, requestIdOf, requestTo, wrongAnswer, type KnownAnswer } from './knownAnswers.js';
 import { Count, skippedTrial, type Form, type Part, type Trial } from './part.js';

@@ -1,6 +1,5 @@
-import { escapeHtml } from '#acuity/base/html.js';
 import { spreadOf } from '#acuity/load/statistics.js';
-import { htmlTable, pageOf } from '#acuity/tune/page.js';
+import { escapeHtml, htmlTable, pageOf } from '#acuity/base/page.js';
 import type { Tried } from './verdict.js';
 
 const [WIDTH, HEIGHT] = [960, 420];

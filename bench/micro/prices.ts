@@ -1,9 +1,8 @@
 import { textTable } from '#acuity/base/table.js';
 import { EXPLAIN_TOKENS } from '#acuity/contract/explanation.js';
 import { NDJSON_TYPE } from '#acuity/contract/mediaTypes.js';
-import { furtherBlocks } from '#acuity/http/body.js';
+import { EXACT_BYTES, furtherBlocks, readingTokens } from '#acuity/http/body.js';
 import { ListCount, measureList } from '#acuity/http/listCount.js';
-import { EXACT_BYTES, readingTokens } from '#acuity/http/readingTokens.js';
 import { bodiesOf } from '#acuity/load/payloads.js';
 import type { Spread } from '#acuity/load/statistics.js';
 import { createReader } from '#acuity/reading/read.js';

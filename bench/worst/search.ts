@@ -1,8 +1,7 @@
 import { pick, seededRandom } from '#acuity/base/random.js';
 import { textTable } from '#acuity/base/table.js';
 import type { BodyProblem } from '#acuity/contract/problems.js';
-import { furtherBlocks } from '#acuity/http/body.js';
-import { readingTokens } from '#acuity/http/readingTokens.js';
+import { furtherBlocks, readingTokens } from '#acuity/http/body.js';
 import { bodiesOf } from '#acuity/load/payloads.js';
 import { createReader } from '#acuity/reading/read.js';
 import type { ReadRequest } from '#acuity/records/request.js';
@@ -13,9 +12,9 @@ import {
   ELEMENT_PLACE_NAMES,
   ENDINGS,
   FILLERS,
+  type Genome,
   MEMBER_NAMES,
   MEMBER_PLACE_NAMES,
-  type Genome,
 } from './body.js';
 
 const MEBIBYTE = 1 << 20;

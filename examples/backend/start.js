@@ -41,7 +41,7 @@ function prepare() {
   if (!existsSync(join(HERE, 'node_modules/better-sqlite3'))) {
     execFileSync('npm', ['ci'], { cwd: HERE, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' });
   }
-  node('node_modules/typescript/bin/tsc', '-p', HERE);
+  node('packages/build-tools/node_modules/typescript/bin/tsc', '-p', HERE);
 }
 
 async function startService() {

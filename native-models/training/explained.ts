@@ -1,5 +1,5 @@
 import { EXPLANATION } from '#acuity/contract/explanation.js';
-import type { ExplainTable } from '#acuity/model/explainTable.js';
+import type { ExplainTable } from '#acuity/model/manifest.js';
 import type { PredictionRequest } from '#acuity/records/request.js';
 import { Explainer } from '#acuity/worker/explainer.js';
 import { openExplainGraph, type ExplainGraph } from '#acuity/worker/session.js';

@@ -1,4 +1,4 @@
-import { escapeHtml } from '../base/html.js';
+import { escapeHtml } from '../base/page.js';
 
 /** The part of JSON Schema that the contract uses. */
 interface Schema {

@@ -43,11 +43,6 @@ export class Authenticator {
     this.#verified = new LRUCache({ max: verifiedMax });
   }
 
-  /** How many keys are known, usable or not. */
-  get keyCount(): number {
-    return this.#records.size;
-  }
-
   /**
    * The record of the key in `X-API-Key` ('' where the header is absent); `nowMs` is wall-clock time. Synchronous and
    * local: no request reads the store.

@@ -3,9 +3,8 @@ import { dirname } from 'node:path';
 import { errorCode, ifPresent } from '../files/fileError.js';
 import { withFileLock } from '../files/fileLock.js';
 import { directFiles, type Files, type Look } from '../files/files.js';
-import { Observer } from '../base/observer.js';
-import { areRecords, faultIn, KeyStoreError, storeError, type KeyRecord } from './record.js';
-import { KeyStore, type Change, type KeyStoreWatcher, type StoredKeys } from './store.js';
+import { areRecords, faultIn, KeyStoreError, parsedJson, storeError, type KeyRecord } from './record.js';
+import { KeyStore, type Change, type StoredKeys } from './store.js';
 
 const VERSION = 1;
 const POLL_MS = 250;
@@ -21,43 +20,25 @@ export class FileKeyStore extends KeyStore {
 
   /** `files`: for a server, which must not wait for the disk. */
   constructor(path: string, files: Files = directFiles) {
-    super();
+    super(POLL_MS);
     this.#path = path;
     this.#files = files;
   }
 
-  async read(): Promise<StoredKeys> {
-    const { signature, text } = await this.#look(undefined);
-    this.#signature = signature;
-    return this.#stored(text) ?? { records: [], unreadable: [] };
-  }
-
   override async insertFirst(record: KeyRecord): Promise<boolean> {
     // Check without the lock first, so that a store on a read-only disk works.
-    if (this.#stored((await this.#look(undefined)).text) !== undefined) return false;
+    if (this.#keysIn((await this.#look()).text) !== undefined) return false;
     return super.insertFirst(record);
   }
 
-  watch(watcher: KeyStoreWatcher): () => void {
-    let isStopped = false;
-    const look = async (): Promise<void> => {
-      const { signature, text } = await this.#look(this.#signature);
-      if (isStopped) return;
-      // A server started before its first key waits for it; a server that had keys keeps them.
-      if (signature !== this.#signature) {
-        if (text === undefined) throw new KeyStoreError(`${this.#path} is gone`);
-        // A file that can't be opened is tried again; one that can't be parsed is reported once.
-        this.#signature = signature;
-        watcher.onChange({ records: this.#keysIn(text), unreadable: [] });
-      }
-      watcher.onSeen();
-    };
-    const observer = new Observer({ look, onProblem: (error) => watcher.onProblem(error) }, POLL_MS);
-    void observer.look();
-    return () => {
-      isStopped = true;
-      observer.stop();
-    };
+  protected async refresh(): Promise<StoredKeys | undefined> {
+    const { signature, text } = await this.#look(this.#signature);
+    if (signature === this.#signature) return undefined;
+    // A server started before its first key waits for it; a server that had keys keeps them.
+    if (text === undefined) throw new KeyStoreError(`${this.#path} is gone`);
+    // A file that can't be opened is tried again; one that can't be parsed is reported once.
+    this.#signature = signature;
+    return this.#keysIn(text);
   }
 
   protected async update(change: Change): Promise<boolean> {
@@ -72,14 +53,14 @@ export class FileKeyStore extends KeyStore {
   }
 
   async #rewrite(path: string, change: Change): Promise<boolean> {
-    const keys = change(this.#stored((await this.#look(undefined)).text));
+    const keys = change(this.#keysIn((await this.#look()).text));
     if (keys === undefined) return false;
     await this.#files.removeLeftovers(path);
     await this.#files.replaceFile(path, `${JSON.stringify({ version: VERSION, keys }, null, 1)}\n`);
     return true;
   }
 
-  async #look(signature: string | undefined): Promise<Look> {
+  async #look(signature?: string): Promise<Look> {
     try {
       return await this.#files.look(this.#path, signature);
     } catch (error) {
@@ -87,35 +68,15 @@ export class FileKeyStore extends KeyStore {
     }
   }
 
-  #stored(text: string | undefined): StoredKeys | undefined {
-    return text === undefined ? undefined : { records: this.#keysIn(text), unreadable: [] };
+  #keysIn(text: string | undefined): StoredKeys | undefined {
+    if (text === undefined) return undefined;
+    const file = parsedJson(text) as
+      { readonly version?: unknown; readonly keys?: unknown } | null | undefined;
+    const fault = file?.version === VERSION ? faultIn(file.keys) : 'it says no such version';
+    if (fault === undefined && areRecords(file?.keys)) return { records: file.keys, unreadable: [] };
+    const reason = file === undefined ? 'it is not JSON' : fault;
+    throw new KeyStoreError(`${this.#path} is not a key store of version ${VERSION}: ${reason}`);
   }
-
-  #keysIn(text: string): readonly KeyRecord[] {
-    const file = parsed(text);
-    const fault = faultOf(file);
-    if (fault === undefined && areRecords(file?.keys)) return file.keys;
-    throw new KeyStoreError(`${this.#path} is not a key store of version ${VERSION}: ${fault}`);
-  }
-}
-
-interface KeyFile {
-  readonly version?: unknown;
-  readonly keys?: unknown;
-}
-
-/** Undefined if it is no JSON: the engine's message quotes the file. */
-function parsed(text: string): KeyFile | null | undefined {
-  try {
-    return JSON.parse(text) as KeyFile | null;
-  } catch {
-    return undefined;
-  }
-}
-
-function faultOf(file: KeyFile | null | undefined): string | undefined {
-  if (file === undefined) return 'it is not JSON';
-  return file?.version === VERSION ? faultIn(file.keys) : 'it says no such version';
 }
 
 /**

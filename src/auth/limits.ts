@@ -158,11 +158,14 @@ export class Limits {
     return outcome;
   }
 
-  /** Spends `tokens` even if the bucket holds fewer: it is then in debt until refilled. */
-  spend(keyIndex: number, ratePerS: number, tokens: number, nowMs: number): void {
+  /**
+   * Spends `tokens` even if the bucket holds fewer: it is then in debt until refilled. `isOwn`: taken here, not by
+   * another replica.
+   */
+  spend(keyIndex: number, ratePerS: number, tokens: number, nowMs: number, isOwn = true): void {
     const first = this.#lock(keyIndex);
-    this.#charge(keyIndex, this.#spentAt(keyIndex, ratePerS, nowMs) + tokens, tokens, nowMs);
-    this.#mark(keyIndex);
+    this.#charge(keyIndex, this.#spentAt(keyIndex, ratePerS, nowMs) + tokens, isOwn ? tokens : 0, nowMs);
+    if (isOwn) this.#mark(keyIndex);
     this.#unlock(first);
   }
 
@@ -197,11 +200,6 @@ export class Limits {
     return BURST_S * ratePerS - spent;
   }
 
-  /** Milliseconds until the bucket holds so many tokens. */
-  waitMs(keyIndex: number, ratePerS: number, nowMs: number, tokens = 1): number {
-    return Math.max(0, ((tokens - this.tokensLeft(keyIndex, ratePerS, nowMs)) * 1000) / ratePerS);
-  }
-
   /** The counts of a key, all read at one moment. */
   tally(keyIndex: number, { ratePerS }: Pick<KeyLimits, 'ratePerS'>, nowMs: number): Tally {
     const first = this.#lock(keyIndex);
@@ -215,14 +213,6 @@ export class Limits {
     };
     this.#unlock(first);
     return tally;
-  }
-
-  /** Sets what the bucket lacked when `tally` was read, as the fleet knows it; tokens spent since are kept. */
-  correct(keyIndex: number, tally: Tally, spent: number, nowMs: number): void {
-    const first = this.#lock(keyIndex);
-    const taken = this.#reading((keyIndex + 1) * ENTRY_READINGS + TAKEN);
-    this.#settle(keyIndex, Math.max(0, spent + taken - tally.taken), nowMs);
-    this.#unlock(first);
   }
 
   /** Sets the highest allowed count of that day; `isSpent`: all replicas together have used up its quota. */
@@ -342,25 +332,18 @@ export class Limits {
     return this.#readings[index]!;
   }
 
-  /** Returns the keyIndex's first cell. Hold the lock for well under a microsecond. */
-  #lock(keyIndex: number): number {
-    const first = (keyIndex + 1) * ENTRY_CELLS;
-    for (let spins = 0; spins < SPINS_MAX; spins++) {
-      if (Atomics.compareExchange(this.#cells, first + LOCK, FREE, HELD) === FREE) return first;
-    }
-    this.#lockPatiently(first);
-    return first;
-  }
-
   /**
-   * The holder lost its processor, or its thread ended. A lock that is not released in time is taken over: that may
-   * cost one count, where waiting would stop every event loop for good.
+   * Returns the keyIndex's first cell. Hold the lock for well under a microsecond. One that is held for longer belongs
+   * to a thread that lost its processor, or ended. It is taken over after some time: that may cost one count, where
+   * waiting would stop every event loop for good.
    */
-  #lockPatiently(first: number): void {
-    for (let naps = 0; naps < NAPS_MAX; naps++) {
-      Atomics.wait(this.#cells, first + LOCK, HELD, 1);
-      if (Atomics.compareExchange(this.#cells, first + LOCK, FREE, HELD) === FREE) return;
+  #lock(keyIndex: number): number {
+    const lock = (keyIndex + 1) * ENTRY_CELLS + LOCK;
+    for (let tries = 0; tries < SPINS_MAX + NAPS_MAX; tries++) {
+      if (Atomics.compareExchange(this.#cells, lock, FREE, HELD) === FREE) break;
+      if (tries >= SPINS_MAX) Atomics.wait(this.#cells, lock, HELD, 1);
     }
+    return lock - LOCK;
   }
 
   #unlock(first: number): void {

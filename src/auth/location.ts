@@ -3,7 +3,14 @@ import type { Files } from '../files/files.js';
 import { FileCounts, UsageFiles } from './fileCounts.js';
 import { FileKeyStore } from './fileStore.js';
 import { KeyStoreError } from './record.js';
-import type { KeyStores } from './store.js';
+import { RedisCounts } from './redisCounts.js';
+import { RedisKeyStore } from './redisKeys.js';
+import { CHANNEL, fieldsAt, fieldsOf, KEYS, usageKey, type StoreTransport } from './redisNames.js';
+import type { DailyUsage, KeyStores, Spread } from './store.js';
+
+/** Revocations take a second, and two where a push was lost. */
+const SPREAD_MS = 2500;
+const EVERY_MS = 100;
 
 /** How to reach files without waiting for the disk, on a server. */
 export interface StoreFiles {
@@ -15,8 +22,22 @@ export interface StoreFiles {
 export async function openStores(location: string, files?: StoreFiles): Promise<KeyStores> {
   if (!/^rediss?:\/\//.test(location)) return storesAt(location, files);
   // Loaded only when needed: the client takes memory and time to load.
-  const { redisStores } = await import('./redisStores.js');
-  return redisStores(location);
+  const { RedisConnection } = await import('./redisConnection.js');
+  const open = (listening = {}) => new RedisConnection({ url: location, ...listening });
+  // One for keys and one for counts, so that reading a long list of keys delays no report.
+  const [connection, counts] = [open(), open()];
+  const keys = new RedisKeyStore(connection, (onMessage) => open({ channel: CHANNEL, onMessage }));
+  return {
+    keys,
+    usage: (first, last) => usageOf(connection, first, last),
+    isShared: true,
+    ledger: (parts) => new RedisCounts(parts, counts, () => keys.token),
+    spread: () => spreadOf(connection),
+    close() {
+      connection.close();
+      counts.close();
+    },
+  };
 }
 
 /** The stores at `file:PATH`, a path relative to the working directory. Throws `KeyStoreError`. */
@@ -39,4 +60,29 @@ function filePath(location: string): string {
   if (path === undefined || path.startsWith('//'))
     throw new KeyStoreError('the key store must be given as file:PATH, redis://… or rediss://…');
   return resolve(path);
+}
+
+async function usageOf(connection: StoreTransport, first: number, last: number): Promise<DailyUsage[]> {
+  const days: DailyUsage[] = [];
+  for (let day = first; day <= last; day++) {
+    const counts = [...(await fieldsAt(connection, usageKey(day)))];
+    if (counts.length > 0)
+      days.push({ day, used: Object.fromEntries(counts.map(([id, used]) => [id, Number(used)])) });
+  }
+  return days;
+}
+
+/** Waits until all replicas say that they have the keys as they are now, or for a while. */
+async function spreadOf(connection: StoreTransport): Promise<Spread> {
+  const endsMs = performance.now() + SPREAD_MS;
+  for (;;) {
+    const [token, fields] = await connection.sendAll([
+      ['GET', KEYS.token],
+      ['HGETALL', KEYS.replicas],
+    ]);
+    const tokens = [...fieldsOf(fields).values()].map((field) => field.split(' ')[1]);
+    const spread = { replicas: tokens.length, seen: tokens.filter((seen) => seen === token).length };
+    if (spread.seen === spread.replicas || performance.now() > endsMs) return spread;
+    await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
+  }
 }

@@ -71,9 +71,9 @@ export class RateLimiter {
     if (outcome === SHARE_EXCEEDED) return limited(key, 'daily', 0, 1);
     if (outcome === DAILY_EXCEEDED || ratePerS === null)
       return limited(key, 'daily', 0, Math.ceil(msToNextDay(nowMs) / 1000));
-    const waitMs = this.#limits.waitMs(keyIndex, ratePerS, nowMs, tokens);
-    const left = Math.max(0, Math.floor(this.#limits.tokensLeft(keyIndex, ratePerS, nowMs)));
-    return limited(key, 'burst', left, jittered(waitMs / 1000, { random: this.#random }));
+    const left = this.#limits.tokensLeft(keyIndex, ratePerS, nowMs);
+    const waitS = Math.max(0, (tokens - left) / ratePerS);
+    return limited(key, 'burst', Math.max(0, Math.floor(left)), jittered(waitS, { random: this.#random }));
   }
 
   /** How many more predictions than those admitted the key may have today; Infinity without a quota. */

@@ -3,44 +3,30 @@ import { Compile } from 'typebox/compile';
 import { OperatorError } from '../base/operatorError.js';
 import { systemReason } from '../files/fileError.js';
 import { FileLockError } from '../files/fileLock.js';
-import type { KeyKind } from './key.js';
-
-/** A key as it is stored: never the key itself. Times are ISO 8601 in UTC. */
-export interface KeyRecord {
-  /** Identifies the key to operators, in logs and in metrics. Not a secret. */
-  readonly id: string;
-  readonly kind: KeyKind;
-  /** SHA-256 of the key, base64url. */
-  readonly digest: string;
-  readonly label: string;
-  readonly createdAt: string;
-  /** `null`: never. */
-  readonly expiresAt: string | null;
-  /** `null`: not revoked. */
-  readonly revokedAt: string | null;
-  /** Requests per second in the long run; `null`: unlimited. */
-  readonly ratePerS: number | null;
-  /** Answers with 200 in a UTC day; `null`: unlimited. */
-  readonly dailyMax: number | null;
-}
 
 const Time = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?Z$' });
 const Limit = Type.Union([Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }), Type.Null()]);
-const Records = Compile(
-  Type.Array(
-    Type.Object({
-      id: Type.String({ minLength: 1 }),
-      kind: Type.Union([Type.Literal('demo'), Type.Literal('live')]),
-      digest: Type.String({ pattern: '^[\\w-]{43}$' }),
-      label: Type.String(),
-      createdAt: Time,
-      expiresAt: Type.Union([Time, Type.Null()]),
-      revokedAt: Type.Union([Time, Type.Null()]),
-      ratePerS: Limit,
-      dailyMax: Limit,
-    }),
-  ),
-);
+const Schema = Type.Object({
+  /** Identifies the key to operators, in logs and in metrics. Not a secret. */
+  id: Type.String({ minLength: 1 }),
+  kind: Type.Union([Type.Literal('demo'), Type.Literal('live')]),
+  /** SHA-256 of the key, base64url. */
+  digest: Type.String({ pattern: '^[\\w-]{43}$' }),
+  label: Type.String(),
+  createdAt: Time,
+  /** `null`: never. */
+  expiresAt: Type.Union([Time, Type.Null()]),
+  /** `null`: not revoked. */
+  revokedAt: Type.Union([Time, Type.Null()]),
+  /** Requests per second in the long run; `null`: unlimited. */
+  ratePerS: Limit,
+  /** Answers with 200 in a UTC day; `null`: unlimited. */
+  dailyMax: Limit,
+});
+const Records = Compile(Type.Array(Schema));
+
+/** A key as it is stored: never the key itself. Times are ISO 8601 in UTC. */
+export type KeyRecord = Readonly<Type.Static<typeof Schema>>;
 
 export function areRecords(value: unknown): value is readonly KeyRecord[] {
   return Records.Check(value);
@@ -55,6 +41,15 @@ export function faultIn(value: unknown): string | undefined {
   const ids = new Set(value.map(({ id }) => id));
   const digests = new Set(value.map(({ digest }) => digest));
   return ids.size < value.length || digests.size < value.length ? 'it holds a key twice' : undefined;
+}
+
+/** Undefined if it is no JSON: the engine's message would quote it. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** An operating error of the store, worded for the operator in one line. Never contains a key. */

@@ -1,7 +1,6 @@
 import { createClient } from '@redis/client';
 import { errorCode, systemReason } from '../files/fileError.js';
 import { KeyStoreError } from './record.js';
-import type { StoreTransport } from './redisNames.js';
 
 export interface RedisConnectionOptions {
   /** `redis[s]://[user[:password]@]host[:port][/database]`. May hold a password: never quote it. */
@@ -20,9 +19,9 @@ const CLOSED = 'the key store was closed';
 /**
  * The only user of the Redis client. One connection, opened when first needed; after a loss the next call opens a new
  * one. It starts no timers except those of pending calls, so closing is final: every call ends within its time-out,
- * and an idle connection keeps no process alive.
+ * and an idle connection keeps no process alive. All calls reject with `KeyStoreError`.
  */
-export class RedisConnection implements StoreTransport {
+export class RedisConnection {
   readonly #options: RedisConnectionOptions;
   #client: Client | undefined;
   #connections = 0;
@@ -37,10 +36,15 @@ export class RedisConnection implements StoreTransport {
     newClient(options.url, TIMEOUT_MS); // checks the URL and opens nothing
   }
 
+  /** How many connections were opened so far: what `WATCH` watches ends with its connection. */
   get connections(): number {
     return this.#connections;
   }
 
+  /**
+   * Sends commands in one piece; resolves to all replies. With `connection`, rejects unless the connection is still the
+   * one of that number.
+   */
   async sendAll(commands: readonly (readonly string[])[], connection?: number): Promise<readonly unknown[]> {
     const client = await this.#ready();
     if (connection !== undefined && connection !== this.#connections)

@@ -1,6 +1,6 @@
 import { within } from '../base/within.js';
 import { randomBase62 } from './key.js';
-import { dayOf, msToNextDay, shareOf, type Tally } from './limits.js';
+import { BURST_S, dayOf, msToNextDay, shareOf, type Tally } from './limits.js';
 import { countsKey, fieldsAt, fieldsOf, KEYS, usageKey, type StoreTransport } from './redisNames.js';
 import { takeCounts, type Ledger, type LedgerParts } from './store.js';
 
@@ -19,6 +19,8 @@ const SETTLED_MS = 10_000;
 const SILENT_MS = 5000;
 /** And after this long it is forgotten. */
 const FORGOTTEN_MS = 60_000;
+/** Most that a bucket owes for what others took, in seconds of its rate: apart, each may take the rate for hours. */
+const OWED_S = 10;
 const KEYS_AT_ONCE = 500;
 const DAY_MS = 86_400_000;
 const COUNTS_KEPT_S = 2 * 86_400;
@@ -75,7 +77,6 @@ export class RedisCounts implements Ledger {
   #readSumsMs = -Infinity;
   #settledDay: number;
   #sending: Promise<void> | undefined;
-  #problem: Error | undefined;
 
   /** `keysToken`: of the keys that this replica has. */
   constructor(parts: LedgerParts, transport: StoreTransport, keysToken: () => string) {
@@ -96,22 +97,14 @@ export class RedisCounts implements Ledger {
     await this.#readSums();
   }
 
-  /** Resolves at the latest when the next report is due; the report itself may take longer. */
-  async save(): Promise<void> {
+  save(): Promise<void> {
     this.#collect();
-    this.#sending ??= this.#sendDue()
-      .then(
-        () => (this.#problem = undefined),
-        (error: Error) => (this.#problem = error),
-      )
-      .then(() => (this.#sending = undefined));
-    await within(EVERY_MS, this.#sending);
-    if (this.#problem !== undefined) throw this.#problem;
+    return (this.#sending = this.#sendDue());
   }
 
   async close(): Promise<void> {
     const all = async (): Promise<void> => {
-      await this.#sending;
+      await this.#sending?.catch(() => undefined);
       this.#collect();
       await this.#tellAll();
       await this.#tellAll(); // the sums, of what was read with the last counts
@@ -271,9 +264,10 @@ export class RedisCounts implements Ledger {
       // The others' tokens came since `before`, so what flowed in since then is theirs too: after a long pause no
       // bucket is in debt for what was paid long ago.
       const refilled = (ratePerS * Math.max(0, atMs - before.atMs)) / 1000;
-      spent = Math.max(spent, before.spent + (tally.taken - before.taken) + taken - refilled);
+      const all = before.spent + (tally.taken - before.taken) + taken - refilled;
+      spent = Math.max(spent, Math.min(all, ratePerS * Math.max(OWED_S, BURST_S * this.#replicaCount())));
     }
-    if (spent > tally.spent) limits.correct(keyIndex, tally, spent, clock.nowMs());
+    if (spent > tally.spent) limits.spend(keyIndex, ratePerS, spent - tally.spent, clock.nowMs(), false);
     this.#buckets.set(keyIndex, { spent, taken: tally.taken, atMs, day, others: seen });
   }
 

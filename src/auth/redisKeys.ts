@@ -1,9 +1,8 @@
 import { Observer } from '../base/observer.js';
-import type { Repeat } from '../base/repeat.js';
 import { randomBase62 } from './key.js';
-import { areRecords, EmptyStoreError, KeyStoreError, type KeyRecord } from './record.js';
+import { areRecords, EmptyStoreError, KeyStoreError, parsedJson, type KeyRecord } from './record.js';
 import { CHANNEL, fieldsAt, fieldsOf, KEYS, type StoreTransport } from './redisNames.js';
-import { KeyStore, type Change, type KeyStoreWatcher, type StoredKeys } from './store.js';
+import { KeyStore, type Change, type StoredKeys } from './store.js';
 
 /** Changes are pushed; the poll finds those announced while the listener was disconnected. */
 const POLL_MS = 1000;
@@ -24,65 +23,42 @@ interface Snapshot extends StoredKeys {
 export class RedisKeyStore extends KeyStore {
   readonly #connection: StoreTransport;
   readonly #listen: Listen;
-  readonly #repeat: Repeat | undefined;
-  /** The keys last read; undefined while there were none. */
-  #known: Snapshot | undefined;
+  #token: string | undefined;
   #readMs = 0;
 
-  constructor(connection: StoreTransport, listen: Listen, repeat?: Repeat) {
-    super();
+  constructor(connection: StoreTransport, listen: Listen) {
+    super(POLL_MS);
     this.#connection = connection;
     this.#listen = listen;
-    this.#repeat = repeat;
   }
 
   /** The token of the keys last read. */
   get token(): string {
-    return this.#known?.token ?? '';
-  }
-
-  async read(): Promise<StoredKeys> {
-    await this.#refresh();
-    return this.#known ?? { records: [], unreadable: [] };
+    return this.#token ?? '';
   }
 
   /** One new key in a store that has lost all others would lock out everyone else. */
   override async insert(record: KeyRecord): Promise<void> {
-    const [token, replicas] = await this.#connection.sendAll([
-      ['GET', KEYS.token],
+    const [found, replicas] = await this.#connection.sendAll([
+      ['HSCAN', KEYS.records, '0', 'COUNT', '1'],
       ['HGETALL', KEYS.replicas],
     ]);
+    const [cursor, fields] = found as readonly [string, readonly string[]];
     const withKeys = [...fieldsOf(replicas).values()].filter((field) => !field.endsWith(' ')).length;
-    if (token === null && withKeys > 0)
+    if (cursor === '0' && fields.length === 0 && withKeys > 0)
       throw new KeyStoreError(
         `the key store came back empty, and ${withKeys} replicas go on with the keys they have: import those first with "acuity keys import", or stop the replicas`,
       );
     await super.insert(record);
   }
 
-  watch(watcher: KeyStoreWatcher): () => void {
-    let isStopped = false;
-    const look = async (): Promise<void> => {
-      const isRead = await this.#refresh();
-      if (isStopped) return;
-      if (isRead && this.#known !== undefined) watcher.onChange(this.#known);
-      watcher.onSeen();
-    };
-    const onProblem = (error: Error): void => {
-      if (!isStopped) watcher.onProblem(error);
-    };
-    const observer = new Observer({ look, onProblem }, POLL_MS, this.#repeat);
-    const listener = this.#listen(() => void observer.look());
-    // The ping finds a lost listener and reconnects it. `#look` reports its errors.
-    const listening = new Observer(
-      { look: async () => void (await listener.sendAll([['PING']])), onProblem: () => undefined },
-      POLL_MS,
-      this.#repeat,
-    );
-    void listening.look().then(() => observer.look());
+  protected override listen(look: () => Promise<void>): () => void {
+    const listener = this.#listen(() => void look());
+    // The ping finds a lost listener and reconnects it. `look` reports its errors.
+    const ping = async (): Promise<void> => void (await listener.sendAll([['PING']]));
+    const listening = new Observer({ look: ping, onProblem: () => undefined }, POLL_MS);
+    void listening.look().then(look);
     return () => {
-      isStopped = true;
-      observer.stop();
       listening.stop();
       listener.close();
     };
@@ -107,38 +83,37 @@ export class RedisKeyStore extends KeyStore {
     throw new KeyStoreError('the keys are being changed by others all the time: try again');
   }
 
-  /** Reads all keys if the token or the time says so. Resolves to whether it did. */
-  async #refresh(): Promise<boolean> {
-    const token = await this.#token();
-    const isKnown = this.#known !== undefined && token === this.#known.token;
-    if (isKnown && performance.now() - this.#readMs < WHOLE_MS) return false;
+  /** Reads all keys if the token or the time says so. */
+  protected async refresh(): Promise<StoredKeys | undefined> {
+    const isKnown = this.#token !== undefined && (await this.#readToken()) === this.#token;
+    if (isKnown && performance.now() - this.#readMs < WHOLE_MS) return undefined;
     const snapshot = await this.#readAll();
     if (snapshot.token === '' || isEmpty(snapshot)) {
       // A server started before its first key waits for it; a server that had keys keeps them.
-      if (this.#known === undefined && isNothing(snapshot)) return false;
+      if (this.#token === undefined && isNothing(snapshot)) return undefined;
       throw new EmptyStoreError(
         isEmpty(snapshot)
           ? 'the key store came back empty: the keys stay as they were last seen; import them again with "acuity keys import"'
           : 'the key store has lost the token of its last change: the keys stay as they were last seen; change any key to write a token',
       );
     }
-    this.#known = snapshot;
+    this.#token = snapshot.token;
     this.#readMs = performance.now();
-    return true;
+    return snapshot;
   }
 
   /** All of it as it was at one moment: a mix of two states could refuse valid keys. */
   async #readAll(): Promise<Snapshot> {
-    for (let token = await this.#token(), attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    for (let token = await this.#readToken(), attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const fields = await fieldsAt(this.#connection, KEYS.records);
-      const after = await this.#token();
+      const after = await this.#readToken();
       if (after === token) return { ...recordsIn(fields), token };
       token = after;
     }
     throw new KeyStoreError('the keys change all the time while they are read: they are read again');
   }
 
-  async #token(): Promise<string> {
+  async #readToken(): Promise<string> {
     const [token] = await this.#connection.sendAll([['GET', KEYS.token]]);
     return typeof token === 'string' ? token : '';
   }
@@ -172,19 +147,11 @@ function recordsIn(fields: ReadonlyMap<string, string>): StoredKeys {
   const records: KeyRecord[] = [];
   const unreadable: string[] = [];
   for (const [id, text] of fields) {
-    const read = [parsed(text)];
+    const read = [parsedJson(text)];
     if (areRecords(read) && read[0]?.id === id) records.push(...read);
     else unreadable.push(id);
   }
   const placeOf = ({ createdAt, id }: KeyRecord): string => `${createdAt} ${id}`;
   records.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
   return { records, unreadable: unreadable.toSorted() };
-}
-
-function parsed(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined; // no record: the schema check reports it
-  }
 }

@@ -1,3 +1,5 @@
+import type { RedisConnection } from './redisConnection.js';
+
 /**
  * What the shared store holds. All of it is written with plain commands:
  *
@@ -27,18 +29,7 @@ export function usageKey(day: number): string {
   return `acuity:usage:${day}`;
 }
 
-/** The connection to a shared store. All calls reject with `KeyStoreError`. */
-export interface StoreTransport {
-  /** How many connections were opened so far: what `WATCH` watches ends with its connection. */
-  readonly connections: number;
-  /**
-   * Sends commands in one piece; resolves to all replies. With `connection`, rejects unless the connection is still the
-   * one of that number.
-   */
-  sendAll(commands: readonly (readonly string[])[], connection?: number): Promise<readonly unknown[]>;
-  /** Ends every pending call. */
-  close(): void;
-}
+export type StoreTransport = Pick<RedisConnection, 'connections' | 'sendAll' | 'close'>;
 
 /** Every field of a hash, in pieces so that others are served between them; those written meanwhile may be missing. */
 export async function fieldsAt(transport: StoreTransport, key: string): Promise<ReadonlyMap<string, string>> {

@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.js';
+import { Observer } from '../base/observer.js';
 import type { IndexedRecord } from './authenticator.js';
 import type { Limits } from './limits.js';
 import { faultIn, KeyStoreError, type KeyRecord } from './record.js';
@@ -35,20 +36,61 @@ export type Change = (stored: StoredKeys | undefined) => readonly KeyRecord[] | 
  * methods reject with `KeyStoreError`.
  */
 export abstract class KeyStore {
+  /** The keys last read; undefined while there were none. */
+  #known: StoredKeys | undefined;
+  readonly #pollMs: number;
+
+  constructor(pollMs: number) {
+    this.#pollMs = pollMs;
+  }
+
   /** Every key; none if there is no store yet. */
-  abstract read(): Promise<StoredKeys>;
+  async read(): Promise<StoredKeys> {
+    await this.#refreshed();
+    return this.#known ?? { records: [], unreadable: [] };
+  }
 
   /**
    * Reports changes within a second (a second more if a push is lost), until the returned function is called. Keeps no
    * process alive.
    */
-  abstract watch(watcher: KeyStoreWatcher): () => void;
+  watch(watcher: KeyStoreWatcher): () => void {
+    let isStopped = false;
+    const look = async (): Promise<void> => {
+      const keys = await this.#refreshed();
+      if (isStopped) return;
+      if (keys !== undefined) watcher.onChange(keys);
+      watcher.onSeen();
+    };
+    const observer = new Observer({ look, onProblem: (error) => watcher.onProblem(error) }, this.#pollMs);
+    const stopListening = this.listen(() => observer.look());
+    return () => {
+      isStopped = true;
+      observer.stop();
+      stopListening();
+    };
+  }
+
+  /** Reads the keys if they may have changed since they were last read; undefined: they have not. */
+  protected abstract refresh(): Promise<StoredKeys | undefined>;
+
+  /** Calls `look` at once, and where the store tells of a change, until the returned function is called. */
+  protected listen(look: () => Promise<void>): () => void {
+    void look();
+    return () => undefined;
+  }
 
   /**
    * Puts what `change` makes of the keys in their place, atomically, and resolves to whether anything was written. May
    * call it again if another writer was first. Passes on what it throws.
    */
   protected abstract update(change: Change): Promise<boolean>;
+
+  async #refreshed(): Promise<StoredKeys | undefined> {
+    const keys = await this.refresh();
+    this.#known = keys ?? this.#known;
+    return keys;
+  }
 
   /** The records alone. */
   async list(): Promise<readonly KeyRecord[]> {

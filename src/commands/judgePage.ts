@@ -1,4 +1,3 @@
-import { escapeHtml } from '../base/html.js';
 import { ALPHA, POWER, type OutcomeVerdict } from '../judge/judge.js';
 import { intervalOf, type Drawn } from '../judge/estimates.js';
 import { EXPECTED } from '../judge/expected.js';
@@ -25,7 +24,7 @@ import {
   sentenceOf,
   withInterval,
 } from '../judge/words.js';
-import { htmlTable, pageOf, type Tone } from '../tune/page.js';
+import { escapeHtml, htmlTable, pageOf, type Tone } from '../base/page.js';
 
 const STYLE = `
 .forests{display:grid;grid-template-columns:repeat(auto-fit,minmax(20rem,1fr));gap:.4rem 2.4rem}

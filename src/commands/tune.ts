@@ -2,7 +2,6 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { prepareEnvironment } from '../config/options.js';
 import { PAYLOADS } from '../load/payloads.js';
 import { configOrExit } from './config.js';
-import type { GoalName } from '../tune/goal.js';
 import type { TuneOptions } from '../tune/tune.js';
 import { messageOf } from '../base/errors.js';
 
@@ -12,24 +11,17 @@ const MS_MAX = 60_000;
 const CONNECTIONS_MAX = 1_024;
 
 interface TuneFlags {
-  readonly goal: GoalName;
   readonly p99Ms?: number;
   readonly minutes: number;
   readonly connections: number;
   readonly payload: TuneOptions['payload'];
   readonly requests?: string;
-  readonly html?: string;
 }
 
 export function registerTune(program: Command): void {
   program
     .command('tune')
     .description('find the best settings for this machine, and print them as environment variables to paste')
-    .addOption(
-      new Option('--goal <goal>', 'what to optimise')
-        .choices(['throughput', 'latency'])
-        .default('throughput'),
-    )
     .option('--p99-ms <n>', 'accept no setting whose 99th percentile is above this', numberUpTo(MS_MAX))
     .option('--minutes <n>', 'never take longer than this', numberUpTo(MINUTES_MAX), 5)
     .option('--connections <n>', 'connections of the load', numberUpTo(CONNECTIONS_MAX), 64)
@@ -39,7 +31,6 @@ export function registerTune(program: Command): void {
         .default('mixed'),
     )
     .option('--requests <file>', 'send your own requests instead: one JSON body a line')
-    .option('--html <file>', 'also write a page with all measurements')
     .addHelpText('after', '\nRun it on the machine that will serve, with nothing else to do.')
     .action(async (flags: TuneFlags) => {
       configOrExit(); // otherwise a mistake in the environment fails every trial
@@ -55,14 +46,13 @@ export function registerTune(program: Command): void {
     });
 }
 
-function optionsOf({ goal, p99Ms, minutes, connections, payload, requests, html }: TuneFlags): TuneOptions {
+function optionsOf({ p99Ms, minutes, connections, payload, requests }: TuneFlags): TuneOptions {
   return {
-    goal: { name: goal, p99Ms },
+    goal: { p99Ms },
     minutes,
     connections: Math.ceil(connections),
     payload,
     requestsFile: requests,
-    htmlFile: html,
   };
 }
 

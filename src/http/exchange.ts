@@ -14,17 +14,17 @@ import type { HistoryToCome } from '../records/request.js';
 import type { ScoredRow, Timing } from '../scoring/scorer.js';
 import { answerBody, type Asked, type BodyScoring } from './answerBody.js';
 import { BLOCK_BYTES, type ComeSoFar, DISCARD_BYTES_MAX, discardBody } from './body.js';
-import { ListAnswer } from './listAnswer.js';
-import type { HeldRefusal, RefusalThrottle } from './refusalThrottle.js';
 import {
   bodyProblemAnswer,
   type ConnectionEnd,
   headerLine,
+  ListAnswer,
   OK,
   problemAnswer,
   writeAnswer,
   writeAnswerHeldOpen,
 } from './reply.js';
+import type { HeldRefusal, RefusalThrottle } from './refusalThrottle.js';
 
 /** What is known of an exchange; it grows with each step. */
 export interface ExchangeRecord {

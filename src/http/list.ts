@@ -20,9 +20,9 @@ import type { LineLane, ScoredRow, ScoreHandler, ScoringModel, Timing } from '..
 import { answerBody, type Asked } from './answerBody.js';
 import type { BodyBudget } from './bodyBudget.js';
 import type { ExchangeObserver, ExchangeRecord } from './exchange.js';
-import type { ListAnswer } from './listAnswer.js';
+import type { ListAnswer } from './reply.js';
 import type { CountedLines } from './listCount.js';
-import { readingTokens } from './readingTokens.js';
+import { readingTokens } from './body.js';
 
 /** Lines are written once they reach this length together, and at the end. */
 const PIECE_CHARS = 16_384;

@@ -1,9 +1,8 @@
 import { EXPLAIN_TOKENS } from '../contract/explanation.js';
 import { LINES_MAX } from '#rules/structure.js';
-import { LineFinder, type Line } from '../reading/lines.js';
+import { type Line, LineFinder } from '../reading/lines.js';
 import { isBodyProblem, type RequestReader } from '../reading/read.js';
-import { furtherBlocks } from './body.js';
-import { emptyLineTokens, readingTokens } from './readingTokens.js';
+import { emptyLineTokens, furtherBlocks, readingTokens } from './body.js';
 
 export interface CountedLines {
   readonly found: LineFinder;

@@ -1,6 +1,8 @@
 import {
   Binary,
   DataType,
+  Null,
+  RecordBatch,
   RecordBatchReader,
   Utf8,
   Vector,
@@ -9,24 +11,27 @@ import {
   type Data,
   type Decimal,
   type Field,
-  type RecordBatch,
+  type List,
 } from 'apache-arrow';
 import type { SeriesLimits } from '#rules/fields.js';
 import { ColumnReader } from '../reading/columns.js';
-import { batchOf, columnsOf } from './arrowWriter.js';
-import { FormatError, readingError } from './errors.js';
+import { batchOf } from './arrowSink.js';
+import { FormatError, readingError, type RowProblem } from './errors.js';
 import { namesBeside, type RowColumns } from './names.js';
+import { dateIn } from './night.js';
 import { tablePage, type BesideColumns, type OpenInput, type Page } from './page.js';
 import {
+  kindOf,
+  listField,
   namesOfColumns,
+  numberField,
   sessionColumns,
   sessionFields,
+  textField,
   trimmedCell,
-  type Kind,
   type SessionField,
   type TableColumn,
 } from './tableColumns.js';
-import { dateIn } from './zonedDate.js';
 
 /** Most rows read together: their samples fit the caches. */
 const ROWS_MAX = 1024;
@@ -43,7 +48,7 @@ export async function openArrow(input: AsyncIterable<Uint8Array>, limits: Series
     const names = namesOfColumns(schema.fields.map(columnOf));
     return {
       names,
-      keptColumns: ({ keep }) => plainColumns(emptyBatch(schema.fields), keep),
+      keptColumns: ({ keep }) => plainColumns(new RecordBatch(schema, undefined), keep),
       async *pages(columns) {
         try {
           yield* arrowPages(reader, columns, limits);
@@ -56,13 +61,6 @@ export async function openArrow(input: AsyncIterable<Uint8Array>, limits: Series
   } catch (error) {
     throw readingError(error, WHAT);
   }
-}
-
-function emptyBatch(fields: readonly Field[]): RecordBatch {
-  return batchOf(
-    fields.map((field) => ({ field, data: makeData({ type: field.type as DataType }) })),
-    0,
-  );
 }
 
 /** @throws FormatError for the file format: it is read from its end */
@@ -84,28 +82,14 @@ async function* unlessFile(input: AsyncIterable<Uint8Array>): AsyncGenerator<Uin
   if (first !== undefined && first.length > 0) yield first;
 }
 
-function columnOf({ name, type }: Field): TableColumn {
-  return { name, kind: kindOf(type as DataType), typeName: String(type) };
+interface PlacedColumn extends TableColumn {
+  readonly place: number;
 }
 
-const KINDS: readonly (readonly [Kind, (type: DataType) => boolean])[] = [
-  ['whole', (type) => DataType.isInt(type)],
-  ['float', (type) => DataType.isFloat(type)],
-  ['decimal', (type) => DataType.isDecimal(type)],
-  ['text', (type) => DataType.isUtf8(type) || DataType.isLargeUtf8(type) || DataType.isUtf8View(type)],
-  ['date', (type) => DataType.isDate(type)],
-  ['time', (type) => DataType.isTimestamp(type)],
-  ['null', (type) => DataType.isNull(type)],
-];
+type PlacedField = ReturnType<typeof sessionFields<PlacedColumn>>[number];
 
-function kindOf(type: DataType): Kind {
-  if (DataType.isDictionary(type)) return kindOf(type.dictionary as DataType);
-  if (isList(type)) {
-    const [items] = type.children as Field[];
-    const inner = items === undefined ? 'other' : kindOf(items.type as DataType);
-    return ['whole', 'float', 'decimal', 'null'].includes(inner) ? 'numbers' : 'other';
-  }
-  return KINDS.find(([, isIt]) => isIt(type))?.[0] ?? 'other';
+function columnOf({ name, type }: Field, place: number): PlacedColumn {
+  return { name, kind: kindOf(String(type)), typeName: String(type), place };
 }
 
 function isList(type: DataType): boolean {
@@ -120,85 +104,60 @@ async function* arrowPages(
   const rows = new ColumnReader(limits);
   let before = 0;
   for await (const batch of reader) {
-    const problems = new Map();
-    const session = sessionColumns(
-      sessionFields(batch.schema.fields.map(columnOf)).map((field) => fieldIn(batch, field)),
-      problems,
-    );
+    const problems = new Map<number, RowProblem>();
+    const fields = sessionFields(batch.schema.fields.map(columnOf));
+    const session = sessionColumns(fields.map((field) => fieldIn(batch, field, problems)));
     const others = plainColumns(batch, namesBeside(columns));
     for (let first = 0; first < batch.numRows; first += ROWS_MAX) {
       const last = Math.min(first + ROWS_MAX, batch.numRows);
       const beside = besideIn(others?.slice(first, last), columns, before + first + 1);
-      yield tablePage(last - first, rows.read(session, first, last), beside, columns.measured);
+      const read = rows.read(session, first, last);
+      const own = new Map([...problems].map(([row, problem]) => [row - first, problem]));
+      yield tablePage(last - first, read, beside, columns.measured, own);
     }
     before += batch.numRows;
   }
 }
 
-type Values = (row: number) => unknown;
-
-/** A column as plain numbers, or as texts. */
+/** A column as plain numbers, lists of them, or texts. */
 function fieldIn(
-  batch: RecordBatch,
-  { name, field, isSeries, kind }: TableColumn & { readonly field: string; readonly isSeries: boolean },
+  { data }: RecordBatch,
+  column: PlacedField,
+  problems: Map<number, RowProblem>,
 ): SessionField {
-  const vector = batch.getChild(name);
-  if (vector === null) throw new Error('no such column');
-  const [data] = vector.data;
-  const isNull = data === undefined || vector.data.length > 1 ? nullsOf(vector) : nullsIn(data);
-  if (kind === 'text')
-    return {
-      field,
-      isCell: false,
-      texts: (row) => {
-        const value: unknown = vector.get(row);
-        return typeof value === 'string' ? Buffer.from(value).toString('latin1') : undefined;
-      },
-    };
-  if (!isSeries)
-    return { field, numbers: plainNumbers(data) ?? Float64Array.from(vector, numberOf(vector.type)), isNull };
-  return { field, isNull, ...(plainLists(data, isNull) ?? listsOf(vector)) };
+  const { field, isSeries, kind, place } = column;
+  const own = plainData(data.children[place] ?? makeData({ type: new Null() }));
+  const vector = new Vector([own]);
+  const isNull = (row: number): boolean => kind === 'null' || !own.getValid(row);
+  if (kind === 'text') {
+    const textOf = (row: number): string => Buffer.from(String(vector.get(row))).toString('latin1');
+    return textField({ field }, (row) => (isNull(row) ? undefined : textOf(row)), problems);
+  }
+  if (!isSeries) return numberField(field, numbersOf(vector), isNull);
+  if (!isList(own.type as DataType))
+    return listField(field, { values: NONE, starts: NONE, ends: NONE }, isNull);
+  const starts = new Float64Array(own.length);
+  const ends = new Float64Array(own.length);
+  const { valueOffsets: offsets, stride } = own as Data<List>;
+  for (let row = 0; row < own.length; row++) {
+    const isFixed = DataType.isFixedSizeList(own.type);
+    starts[row] = isFixed ? row * stride : Number(offsets[row]);
+    ends[row] = isNull(row) ? (starts[row] ?? 0) : isFixed ? (row + 1) * stride : Number(offsets[row + 1]);
+  }
+  return listField(field, { values: numbersOf(new Vector(own.children)), starts, ends }, isNull);
 }
+
+const NONE = new Float64Array();
 
 type Numbers = Float64Array | Float32Array | Int32Array;
 
-/** Numbers that JavaScript represents directly, without nulls among them; undefined for others. */
-function plainNumbers(data: Data | undefined): Numbers | undefined {
-  const type = data?.type as DataType | undefined;
+/** Null as NaN. Numbers that JavaScript represents directly, without nulls among them, stay where they are. */
+function numbersOf(vector: Vector): Numbers {
+  const type = vector.type as DataType;
   const isFloat = DataType.isFloat(type) && type.precision > 0; // half floats are not read as numbers here
-  const isWhole = DataType.isInt(type) && type.bitWidth < 64;
-  return isFloat || isWhole ? (data?.values as Numbers) : undefined;
-}
-
-type Lists = Pick<Extract<SessionField, { starts: unknown }>, 'values' | 'starts' | 'ends'>;
-
-function plainLists(data: Data | undefined, isNull: (row: number) => boolean): Lists | undefined {
-  const [items] = data?.children ?? [];
-  const values = items === undefined || items.nullCount > 0 ? undefined : plainNumbers(items);
-  if (data === undefined || values === undefined || !isList(data.type as DataType)) return undefined;
-  const starts = new Float64Array(data.length);
-  const ends = new Float64Array(data.length);
-  const size = DataType.isFixedSizeList(data.type) ? data.type.listSize : undefined;
-  const offsets = data.valueOffsets as Int32Array | BigInt64Array;
-  for (let row = 0; row < data.length; row++) {
-    starts[row] = size === undefined ? Number(offsets[row]) : row * size;
-    if (isNull(row)) ends[row] = starts[row] ?? 0;
-    else ends[row] = size === undefined ? Number(offsets[row + 1]) : (row + 1) * size;
-  }
-  return { values, starts, ends };
-}
-
-/** Lists of any numbers, a value at a time. */
-function listsOf(vector: Vector): Lists {
-  const [starts, ends, values]: [number[], number[], number[]] = [[], [], []];
-  const inner = (vector.type.children as Field[] | null)?.[0]?.type as DataType | undefined;
-  const toNumber = numberOf(inner);
-  for (const list of vector as Iterable<Iterable<unknown> | null>) {
-    starts.push(values.length);
-    for (const item of list ?? []) values.push(toNumber(item));
-    ends.push(values.length);
-  }
-  return { values: Float64Array.from(values), starts, ends };
+  const isPlain = isFloat || (DataType.isInt(type) && type.bitWidth < 64);
+  if (isPlain && vector.nullCount === 0) return (vector.data[0]?.values ?? NONE) as Numbers;
+  return Float64Array.from(vector, numberOf(type));
 }
 
 function numberOf(type: unknown): (value: unknown) => number {
@@ -214,15 +173,6 @@ function decimalOf(words: Uint32Array, { scale, bitWidth }: Decimal): string {
   return `${BigInt.asIntN(bitWidth, digits)}e${-scale}`;
 }
 
-function nullsOf(vector: Vector): (row: number) => boolean {
-  return (row) => vector.get(row) === null;
-}
-
-function nullsIn({ nullCount, nullBitmap, offset }: Data): (row: number) => boolean {
-  if (nullCount === 0) return () => false;
-  return (row) => (((nullBitmap[(offset + row) >> 3] ?? 0) >> ((offset + row) & 7)) & 1) === 0;
-}
-
 function besideIn(
   batch: RecordBatch | undefined,
   { keep, history, measured = [] }: RowColumns,
@@ -235,7 +185,7 @@ function besideIn(
   const momentAt = momentsOf(column(history?.order));
   const cells = new Map(namesBeside({ keep: [], measured }).map((name) => [name, column(name)]));
   return {
-    keptColumns: batch && chosen(batch, keep),
+    keptColumns: batch && plainColumns(batch, keep),
     numberOf: (row) => first + row,
     kept(name, row) {
       const values = kept.get(name);
@@ -255,14 +205,13 @@ function besideIn(
 }
 
 /** Times of a column with a time zone as their dates in that zone. */
-function momentsOf(vector: Vector | undefined): Values {
+function momentsOf(vector: Vector | undefined): (row: number) => unknown {
   const type = vector?.type as DataType | undefined;
-  const zone = DataType.isTimestamp(type) ? type.timezone : undefined;
-  const print = zone === undefined || zone === null ? undefined : dateIn(zone);
+  const zone = (DataType.isTimestamp(type) ? type.timezone : undefined) ?? undefined;
+  const print = zone === undefined ? Number : dateIn(zone);
   return (row) => {
-    const value: unknown = vector?.get(row);
-    if (value === null || value === undefined || typeof value === 'string') return value;
-    return print === undefined ? Number(value) : print(Number(value));
+    const value: unknown = vector?.get(row) ?? undefined;
+    return value === undefined || typeof value === 'string' ? value : print(Number(value));
   };
 }
 
@@ -275,28 +224,24 @@ function jsonOf(value: unknown, type: DataType): string {
   return JSON.stringify(value, plain) ?? 'null';
 }
 
-/** Selects by index: the library's selection by name loses columns other than the first ones. */
-function chosen(batch: RecordBatch, names: readonly string[]): RecordBatch | undefined {
-  const places = names
-    .map((name) => batch.schema.fields.findIndex((field) => field.name === name))
-    .filter((place) => place >= 0);
-  return places.length === 0 ? undefined : batch.selectAt(places);
-}
-
 /**
  * The columns in forms that can be cut into pieces and written: dictionaries become values, since a file may not have
  * two of them; texts and bytes in views become contiguous, since the Arrow library cuts views at the wrong place.
  */
 function plainColumns(batch: RecordBatch, names: readonly string[]): RecordBatch | undefined {
-  const own = chosen(batch, names);
-  if (own === undefined) return undefined;
-  const columns = columnsOf(own).map(({ field, data }) => {
-    const type = plainType(data.type as DataType);
-    const plain =
-      type === data.type ? data : (vectorFromArray([...new Vector([data])], type).data[0] ?? data);
-    return { field: field.clone({ type: plain.type }), data: plain };
+  const columns = names.flatMap((name) => {
+    const place = batch.schema.fields.findIndex((field) => field.name === name);
+    const [field, own] = [batch.schema.fields[place], batch.data.children[place]];
+    if (field === undefined || own === undefined) return [];
+    const data = plainData(own);
+    return [{ field: field.clone({ type: data.type }), data }];
   });
-  return batchOf(columns, batch.numRows);
+  return columns.length === 0 ? undefined : batchOf(columns, batch.numRows);
+}
+
+function plainData(data: Data): Data {
+  const type = plainType(data.type as DataType);
+  return type === data.type ? data : (vectorFromArray([...new Vector([data])], type).data[0] ?? data);
 }
 
 function plainType(type: DataType): DataType {

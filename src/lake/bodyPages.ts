@@ -8,7 +8,7 @@ import { readRecordingOf } from '../recording/readRecording.js';
 import { WasmParser } from '../reading/wasmParser.js';
 import type { MeasuringConstants } from '../pipeline/measuredRow.js';
 import type { GivenMeasurement } from '../records/request.js';
-import { LineSplitter } from './lineSplitter.js';
+import { LineSplitter, jsonIn, type Line } from './lineSplitter.js';
 import type { Partition } from './inputs.js';
 import { namesBeside, type RowColumns } from './names.js';
 import type { RowProblem } from './errors.js';
@@ -46,9 +46,19 @@ export async function openLines(
       partitions,
     ),
     async *pages(columns) {
-      const pages = new BodyPages(options, columns, partitions);
-      if (first.done !== true) yield* pages.of(first.value);
-      for await (const bodies of lines) yield* pages.of(bodies);
+      const readRequest = bodyReader(options, columns);
+      // Values from the file's path, the same for all rows.
+      const constants = new Map(partitions.map(({ name, value }) => [name, JSON.stringify(value)]));
+      let before = 0;
+      const pagesOf = function* (bodies: Body[]): Generator<Page, void, undefined> {
+        for (let at = 0; at < bodies.length; at += ROWS_MAX) {
+          const own = bodies.slice(at, at + ROWS_MAX);
+          yield new BodyPage(own, before + 1, readRequest, columns, constants);
+          before += own.length;
+        }
+      };
+      if (first.done !== true) yield* pagesOf(first.value);
+      for await (const bodies of lines) yield* pagesOf(bodies);
     },
     close: async () => void (await lines.return()),
   };
@@ -60,16 +70,14 @@ async function* linesOf(
   bytesMax: number,
 ): AsyncGenerator<Body[], void, undefined> {
   const splitter = new LineSplitter(bytesMax);
+  const bodiesOf = (lines: Iterable<Pick<Line, 'bytes'>>): Body[] =>
+    Array.from(lines, ({ bytes }) => bytes ?? PROBLEMS.bodyTooLarge);
   for await (const chunk of input) {
     const bodies = bodiesOf(splitter.split(chunk));
     if (bodies.length > 0) yield bodies;
   }
   const bodies = bodiesOf(splitter.end());
   if (bodies.length > 0) yield bodies;
-}
-
-function bodiesOf(lines: Iterable<{ readonly bytes: Uint8Array | undefined }>): Body[] {
-  return Array.from(lines, ({ bytes }) => bytes ?? PROBLEMS.bodyTooLarge);
 }
 
 /** A row as the body of a request, or the reason why there is none. */
@@ -80,62 +88,31 @@ const NO_UTF8: RowProblem = {
   detail: 'the line is not UTF-8, perhaps Latin-1: convert the file (iconv -f LATIN1 -t UTF-8)',
 };
 
-/** Makes pages of bodies. */
-class BodyPages {
-  private readonly reader: BodyReader;
-  /** Reads lines with a recording, if there are any. */
-  private ofRecordings: WasmParser | undefined;
-  private rowsBefore = 0;
-  /** Values from the file's path, the same for all rows. */
-  private readonly constants: ReadonlyMap<string, string>;
-
-  constructor(
-    { limits, constants, norms }: BodyPagesOptions,
-    private readonly columns: RowColumns,
-    partitions: readonly Partition[],
-  ) {
-    this.constants = new Map(partitions.map(({ name, value }) => [name, JSON.stringify(value)]));
-    const parser = new WasmParser(limits, namesBeside(columns));
-    const reading = { ...limits, norms, measuredApart: columns.history !== undefined };
-    const readBody = bodyReaderOf(parser, reading);
-    const readRequest = readerOf(parser, reading);
-    const readRecorded = (bytes: Uint8Array): ReturnType<RequestReader> => {
-      const recorded = readRecordingOf(bytes, (this.ofRecordings ??= new WasmParser(limits)));
-      const outcome = readRequest(recorded.kind === 'read' ? recorded.body : bytes, constants);
-      // Refused, it was read all the same: for the columns beside the session.
-      return recorded.kind === 'refused' ? recorded.problem : outcome;
-    };
-    this.reader = {
-      parser,
-      readRequest: (bytes) => {
-        const outcome = readBody(bytes, constants);
-        return outcome === RECORDING ? readRecorded(bytes) : outcome;
-      },
-    };
-  }
-
-  *of(bodies: Iterable<Body>): Generator<Page, void, undefined> {
-    let page: Body[] = [];
-    for (const body of bodies) {
-      page.push(body);
-      if (page.length === ROWS_MAX) {
-        yield this.page(page);
-        page = [];
-      }
-    }
-    if (page.length > 0) yield this.page(page);
-  }
-
-  private page(bodies: Body[]): Page {
-    const firstRow = this.rowsBefore + 1;
-    this.rowsBefore += bodies.length;
-    return new BodyPage(bodies, firstRow, this.reader, this.columns, this.constants);
-  }
-}
-
 interface BodyReader {
   readonly parser: WasmParser;
   readonly readRequest: RequestReader;
+}
+
+function bodyReader({ limits, constants, norms }: BodyPagesOptions, columns: RowColumns): BodyReader {
+  const parser = new WasmParser(limits, namesBeside(columns));
+  /** Reads lines with a recording, if there are any. */
+  let ofRecordings: WasmParser | undefined;
+  const reading = { ...limits, norms, measuredApart: columns.history !== undefined };
+  const readBody = bodyReaderOf(parser, reading);
+  const readRequest = readerOf(parser, reading);
+  const readRecorded = (bytes: Uint8Array): ReturnType<RequestReader> => {
+    const recorded = readRecordingOf(bytes, (ofRecordings ??= new WasmParser(limits)));
+    const outcome = readRequest(recorded.kind === 'read' ? recorded.body : bytes, constants);
+    // Refused, it was read all the same: for the columns beside the session.
+    return recorded.kind === 'refused' ? recorded.problem : outcome;
+  };
+  return {
+    parser,
+    readRequest: (bytes) => {
+      const outcome = readBody(bytes, constants);
+      return outcome === RECORDING ? readRecorded(bytes) : outcome;
+    },
+  };
 }
 
 class BodyPage implements Page {
@@ -209,12 +186,8 @@ class BodyPage implements Page {
   private scalar(name: string | undefined, row: number): string | undefined {
     const text = name === undefined ? undefined : this.kept(name, row);
     if (text === undefined || !/^["\d-]/.test(text)) return undefined;
-    if (!text.startsWith('"')) return text;
-    try {
-      return JSON.parse(text) as string;
-    } catch {
-      return undefined; // the line is not JSON, which is reported anyway
-    }
+    // A line that is no JSON is reported anyway.
+    return text.startsWith('"') ? (jsonIn(text) as string | undefined) : text;
   }
 }
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { totalmem, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DuckDBConnection, DuckDBDataChunk, DuckDBInstance, DuckDBType } from '@duckdb/node-api';
+import type { DuckDBConnection, DuckDBDataChunk, DuckDBInstance } from '@duckdb/node-api';
 import { isAlive } from '../files/fileLock.js';
 import { usableCores } from '../config/cores.js';
 import { messageOf } from '../base/errors.js';
@@ -26,7 +26,7 @@ export class BreaksInQuotesError extends TableError {}
 
 export interface NamedType {
   readonly name: string;
-  readonly type: DuckDBType;
+  readonly type: string;
 }
 
 /**
@@ -92,10 +92,6 @@ export class Engine {
     await told(what, () => this.connection.run(sql));
   }
 
-  appender(table: string): ReturnType<DuckDBConnection['createAppender']> {
-    return this.connection.createAppender(table);
-  }
-
   /** The columns of one SELECT, each under its own name, also where two have the same. @throws FormatError, TableError */
   async columnsOf(sql: string, what: string): Promise<NamedType[]> {
     const { StatementType } = await import('@duckdb/node-api');
@@ -106,7 +102,7 @@ export class Engine {
       if (prepared.statementType !== StatementType.SELECT) throw new FormatError(`${what}: it is no SELECT`);
       const columns = Array.from({ length: prepared.columnCount }, (_, index) => ({
         name: prepared.columnName(index),
-        type: prepared.columnType(index),
+        type: String(prepared.columnType(index)),
       }));
       prepared.destroySync();
       return columns;
@@ -166,21 +162,27 @@ export async function upload(engine: Engine, path: string, target: string): Prom
       target,
     );
   if (target.endsWith('.arrow')) throw new FormatError(`${target}: give --to parquet, csv or ndjson`);
-  const options = `header = false, delim = '\u0001', quote = '', escape = ''`;
-  const lines = `read_csv(${textOf(path)}, columns = {'line': 'VARCHAR'}, auto_detect = false, ${options}, max_line_size = ${LINE_MAX}, nullstr = '\u0002')`;
-  await engine.run(`COPY (FROM ${lines}) TO ${to} (FORMAT csv, ${options.replaceAll(' =', '')})`, target);
+  const lines = linesSql(path, ["'line': 'VARCHAR'"], '\u0001', '\u0002');
+  const plain = `HEADER false, DELIMITER '\u0001', QUOTE '', ESCAPE ''`;
+  await engine.run(`COPY (FROM ${lines}) TO ${to} (FORMAT csv, ${plain})`, target);
+}
+
+/** The lines of a file as a table of SQL, their cells without quotes. `types` are those of the columns. */
+export function linesSql(path: string, types: readonly string[], delimiter: string, nullText = ''): string {
+  const form = `header = false, auto_detect = false, delim = '${delimiter}', quote = '', escape = '', nullstr = '${nullText}'`;
+  return `read_csv(${textOf(path)}, columns = {${types.join(', ')}}, ${form}, max_line_size = ${LINE_MAX}, buffer_size = ${2 * LINE_MAX})`;
 }
 
 /** Longer than any line that is written. */
-const LINE_MAX = 1 << 26;
+const LINE_MAX = 1 << 24;
 
 /**
  * The collector does not know that a chunk holds megabytes: a buffer of its size that lives as long, and that nothing
  * touches, makes it collect in time.
  */
 const weights = new WeakMap<DuckDBDataChunk, ArrayBuffer>();
-/** About what a long night takes. */
-const ROW_BYTES = 8192;
+/** About what a night takes. */
+const ROW_BYTES = 4096;
 
 /** Text as a literal of SQL. */
 export function textOf(text: string): string {

@@ -1,4 +1,5 @@
-import { DOUBLE, LIST, VARCHAR, type DuckDBDataChunk, type DuckDBValue } from '@duckdb/node-api';
+import type { DuckDBDataChunk, DuckDBValue } from '@duckdb/node-api';
+import bindings, { type DataChunk, type Vector } from '@duckdb/node-bindings';
 import type { SeriesLimits } from '#rules/fields.js';
 import { UNPROCESSABLE } from '../contract/problems.js';
 import { ColumnReader } from '../reading/columns.js';
@@ -17,14 +18,16 @@ import { FormatError, TableError, type RowProblem } from './errors.js';
 import { namesBeside, type RowColumns } from './names.js';
 import { tablePage, type BesideColumns, type KeptForm, type OpenInput, type Page } from './page.js';
 import {
+  listField,
   namesOfColumns,
+  numberField,
   sessionColumns,
   sessionFields,
+  textField,
   trimmedCell,
-  valueOfCell,
+  type Lists,
   type SessionField,
 } from './tableColumns.js';
-import { columnOf, doublesOf, isNullIn, listsOf, textsOf, validityOf } from './vectors.js';
 
 /** Opens tables that the engine reads one after the other, or sorted by person and time. */
 export function openSources(
@@ -35,18 +38,18 @@ export function openSources(
 ): OpenInput {
   checkAlike(tables);
   const sources = tables.length === 1 ? tables : tables.map(withDoubles);
-  const [first] = tables.length === 1 ? tables : [withDoubles(tables[0])];
+  const [first = tables[0]] = sources;
   return {
     names: first.columns.length === 0 ? undefined : namesOfColumns(first.columns),
     keptTypes: ({ keep }) =>
       keep.map((name) => {
         const { isCell, type } = columnNamed(first, name);
-        return isCell === true ? 'VARCHAR' : String(type);
+        return isCell === true ? 'VARCHAR' : type;
       }),
     async *pages(columns, form = 'json') {
       if (first.columns.length === 0) return;
       const what = isSorted && sources.length > 1 ? 'one of the files' : first.what;
-      const reader = new EngineReader(first, columns, form, limits, isSorted);
+      const reader = new EngineReader(selectionOf(first, columns, form), columns, limits, isSorted);
       const queryOf = (from: (source: Source) => string): string => {
         const selects = sources.map(
           (source) => `SELECT ${selectionOf(source, columns, form).list.join(', ')} FROM ${from(source)}`,
@@ -54,16 +57,11 @@ export function openSources(
         return isSorted ? reader.sorted(selects) : selects.join(' UNION ALL ');
       };
       try {
-        for await (const chunk of engine.chunks(
-          queryOf(({ from }) => from),
-          what,
-        ))
-          yield reader.page(chunk);
+        for await (const chunk of engine.chunks(queryOf(({ from }) => from), what)) yield reader.page(chunk); // prettier-ignore
       } catch (error) {
         if (!(error instanceof BreaksInQuotesError)) throw error;
-        const again = queryOf((source) => source.fromWithBreaks ?? source.from);
-        for await (const chunk of engine.chunks(`${again} OFFSET ${reader.rowsBefore}`, what))
-          yield reader.page(chunk);
+        const again = `${queryOf((source) => source.fromWithBreaks ?? source.from)} OFFSET ${reader.rowsBefore}`;
+        for await (const chunk of engine.chunks(again, what)) yield reader.page(chunk);
       }
       // The engine ends a stream that it gives up without an error.
       const rows = sources.map((source) => source.rows ?? NaN).reduce((sum, own) => sum + own, 0);
@@ -77,7 +75,7 @@ export function openSources(
 /** Its lists of FLOAT as ones of DOUBLE, which other tables may have. */
 function withDoubles(source: Source): Source {
   const columns = source.columns.map((column) =>
-    hasFloats(column) ? { ...column, type: LIST(DOUBLE) } : column,
+    hasFloats(column) ? { ...column, type: 'DOUBLE[]' } : column,
   );
   return { ...source, columns };
 }
@@ -109,7 +107,7 @@ function columnNamed({ columns }: Source, name: string): SourceColumn {
     kind: 'null',
     typeName: 'VARCHAR',
     sql: 'CAST(NULL AS VARCHAR)',
-    type: VARCHAR,
+    type: 'VARCHAR',
   } as const;
   return columns.find((one) => one.name === name) ?? absent;
 }
@@ -118,26 +116,19 @@ function columnNamed({ columns }: Source, name: string): SourceColumn {
 function selectionOf(source: Source, { keep, history, measured = [] }: RowColumns, form: KeptForm) {
   const list: string[] = [];
   const select = (sql: string): number => list.push(`${sql} AS s${list.length}`) - 1;
-  const column = (name: string): SourceColumn => columnNamed(source, name);
-  const fields = fieldsOf(source).map((field) => ({
-    ...field,
-    at: select(fieldSql(field, field.isSeries)),
-  }));
-  const kept = new Map(
-    keep.map((name) => {
-      const { sql, isJson } = keptSql(column(name), form);
-      return [name, { at: select(sql), isJson, isCell: column(name).isCell === true }] as const;
-    }),
-  );
-  const person = history && select(personSql(column(history.person)));
-  const moment = history && select(orderSql(column(history.order)));
-  const cells = namesBeside({ keep: [], measured }).map(
-    (name) => [name, select(cellSql(column(name)))] as const,
-  );
+  const selectNamed = (names: readonly string[], sqlOf: (column: SourceColumn) => string) =>
+    new Map(names.map((name) => [name, select(sqlOf(columnNamed(source, name)))]));
+  const fields = fieldsOf(source).map((field) => ({ ...field, at: select(fieldSql(field)) }));
+  const kept = selectNamed(keep, (column) => keptSql(column, form));
+  const person = history && select(personSql(columnNamed(source, history.person)));
+  const moment = history && select(orderSql(columnNamed(source, history.order)));
+  const cells = selectNamed(namesBeside({ keep: [], measured }), cellSql);
   const { isMisshapen } = source;
   const misshapen = isMisshapen === undefined ? undefined : select(`CAST(${isMisshapen} AS DOUBLE)`);
   return { list, fields, kept, person, moment, cells, misshapen };
 }
+
+type Selection = ReturnType<typeof selectionOf>;
 
 const MISSHAPEN: RowProblem = {
   status: UNPROCESSABLE.status,
@@ -147,22 +138,19 @@ const MISSHAPEN: RowProblem = {
 /** Reads the rows of a selection, chunk by chunk. */
 class EngineReader {
   private readonly reader: ColumnReader;
-  private readonly selection: ReturnType<typeof selectionOf>;
   private readonly header: ReadonlyMap<string, string> | undefined;
   rowsBefore = 0;
   /** The chunk being read: views of its memory do not keep it alive. */
   current: DuckDBDataChunk | undefined;
 
   constructor(
-    source: Source,
+    private readonly selection: Selection,
     private readonly columns: RowColumns,
-    private readonly form: KeptForm,
     limits: SeriesLimits,
     private readonly isSorted: boolean,
   ) {
     this.reader = new ColumnReader(limits);
-    this.selection = selectionOf(source, columns, form);
-    const { fields, misshapen } = this.selection;
+    const { fields, misshapen } = selection;
     if (misshapen !== undefined) this.header = new Map(fields.map(({ field, name }) => [field, name]));
   }
 
@@ -175,62 +163,136 @@ class EngineReader {
 
   page(chunk: DuckDBDataChunk): Page {
     this.current = chunk;
+    const { selection, rowsBefore } = this;
     const rows = chunk.rowCount;
-    const { misshapen } = this.selection;
+    const beside = besideIn(valuesIn(chunk, selection, this.isSorted), this.header, rowsBefore + 1);
     const problems = new Map<number, RowProblem>();
-    const beside = this.beside(chunk);
-    const read = this.reader.read(sessionColumns(this.fields(chunk), problems), 0, rows);
-    const marks = misshapen === undefined ? [] : [...doublesOf(columnOf(chunk, misshapen), rows).entries()];
-    for (const [row, mark] of marks) if (mark === 1) problems.set(row, MISSHAPEN);
+    const fields = selection.fields.map((column) => fieldIn(chunk, column, problems));
+    const read = this.reader.read(sessionColumns(fields), 0, rows);
+    const marks =
+      selection.misshapen === undefined ? [] : doublesOf(columnOf(chunk, selection.misshapen), rows);
+    for (const [row, mark] of marks.entries()) if (mark === 1) problems.set(row, MISSHAPEN);
     this.rowsBefore += rows;
     return tablePage(rows, read, beside, this.columns.measured, problems);
   }
-
-  private fields(chunk: DuckDBDataChunk): SessionField[] {
-    const rows = chunk.rowCount;
-    return this.selection.fields.map((column): SessionField => {
-      const { field, isSeries, kind, isCell = false, at } = column;
-      const vector = columnOf(chunk, at);
-      if (isCell || kind === 'text') return { field, texts: textsOf(vector, rows), isCell };
-      const isNull = isNullIn(validityOf(vector, rows));
-      if (isSeries) return { field, ...listsOf(vector, rows, hasFloats(column)), isNull };
-      return { field, numbers: doublesOf(vector, rows), isNull };
-    });
-  }
-
-  private beside(chunk: DuckDBDataChunk): BesideColumns {
-    const { selection, isSorted, header, form } = this;
-    const valuesAt = (index: number | undefined): readonly DuckDBValue[] =>
-      index === undefined ? [] : chunk.getColumnValues(index);
-    const people = valuesAt(selection.person);
-    const moments = valuesAt(selection.moment);
-    const cells = new Map(selection.cells.map(([name, at]) => [name, valuesAt(at)]));
-    const numbers = isSorted ? valuesAt(selection.list.length) : undefined;
-    const before = this.rowsBefore;
-    const kept = new Map(
-      [...selection.kept].map(([name, own]) => [name, { ...own, values: valuesAt(own.at) }]),
-    );
-    return {
-      header,
-      kept(name, row) {
-        const own = kept.get(name);
-        const value = own?.values[row];
-        if (own === undefined || value === undefined) return undefined;
-        if (value === null) return own.isCell ? undefined : 'null';
-        if (typeof value === 'string' && form === 'json' && own.isCell) return valueOfCell(value);
-        return own.isJson ? String(value) : jsonOf(value, form);
-      },
-      person: (row) => people[row] as string | null | undefined,
-      moment: (row) => moments[row] as string | null | undefined,
-      cell: (name, row) => trimmedCell(cells.get(name)?.[row]),
-      numberOf: (row) => (numbers === undefined ? before + row + 1 : Number(numbers[row])),
-    };
-  }
 }
 
-/** A value as JSON: whole numbers keep their digits. */
-function jsonOf(value: DuckDBValue, form: KeptForm): string {
-  if (typeof value === 'string') return JSON.stringify(value);
-  if (typeof value !== 'number' || Number.isFinite(value)) return String(value);
-  return form === 'text' ? `"${value}"` : 'null';
+/** What stands beside the sessions of a chunk, copied from it. */
+function valuesIn(chunk: DuckDBDataChunk, selection: Selection, isSorted: boolean) {
+  const valuesAt = (at: number | undefined): readonly DuckDBValue[] =>
+    at === undefined ? [] : chunk.getColumnValues(at);
+  const namedIn = (places: ReadonlyMap<string, number>) =>
+    new Map([...places].map(([name, at]) => [name, valuesAt(at)]));
+  return {
+    kept: namedIn(selection.kept),
+    cells: namedIn(selection.cells),
+    people: valuesAt(selection.person) as readonly (string | null)[],
+    moments: valuesAt(selection.moment) as readonly (string | null)[],
+    numbers: isSorted ? valuesAt(selection.list.length) : undefined,
+  };
+}
+
+/** Apart from the chunk: a function that sees it would keep its memory until the page is written. */
+function besideIn(
+  { kept, cells, people, moments, numbers }: ReturnType<typeof valuesIn>,
+  header: BesideColumns['header'],
+  first: number,
+): BesideColumns {
+  return {
+    header,
+    kept: (name, row) => (kept.get(name)?.[row] as string | null | undefined) ?? undefined,
+    person: (row) => people[row],
+    moment: (row) => moments[row],
+    cell: (name, row) => trimmedCell(cells.get(name)?.[row]),
+    numberOf: (row) => Number(numbers?.[row] ?? first + row),
+  };
+}
+
+function fieldIn(
+  chunk: DuckDBDataChunk,
+  column: Selection['fields'][number],
+  problems: Map<number, RowProblem>,
+): SessionField {
+  const { field, isSeries, kind, isCell, at } = column;
+  const rows = chunk.rowCount;
+  const vector = columnOf(chunk, at);
+  if (isCell === true || kind === 'text') return textField(column, textsOf(vector, rows), problems);
+  const isNull = isNullIn(validityOf(vector, rows));
+  if (isSeries) return listField(field, listsOf(vector, rows, hasFloats(column)), isNull);
+  return numberField(field, doublesOf(vector, rows), isNull);
+}
+
+/** The engine's columns in memory. A chunk, and every view of it, is valid until the next one is fetched. */
+
+function columnOf(chunk: { readonly chunk: DataChunk }, index: number): Vector {
+  return bindings.data_chunk_get_vector(chunk.chunk, index);
+}
+
+const LIST_ENTRY_BYTES = 16;
+/** A text's length, then its bytes if there are at most twelve, else their address. */
+const TEXT_BYTES = 16;
+const INLINE_MAX = 12;
+
+/** One bit for each row, 0 for null; undefined if there is no null. */
+function validityOf(vector: Vector, rows: number): Uint8Array | undefined {
+  return (bindings.vector_get_validity(vector, Math.ceil(rows / 64) * 8) as Uint8Array | null) ?? undefined;
+}
+
+function isNullIn(validity: Uint8Array | undefined): (row: number) => boolean {
+  if (validity === undefined) return () => false;
+  return (row) => (((validity[row >> 3] ?? 0) >> (row & 7)) & 1) === 0;
+}
+
+function doublesOf(vector: Vector, rows: number): Float64Array {
+  const { buffer, byteOffset } = bindings.vector_get_data(vector, rows * 8);
+  return new Float64Array(buffer, byteOffset, rows);
+}
+
+function listsOf(vector: Vector, rows: number, isFloat: boolean): Lists {
+  const { buffer, byteOffset } = bindings.vector_get_data(vector, rows * LIST_ENTRY_BYTES);
+  // Lengths and places are below 2^32: the low word of each.
+  const entries = new Uint32Array(buffer, byteOffset, rows * 4);
+  const isNull = isNullIn(validityOf(vector, rows));
+  const starts = new Int32Array(rows);
+  const ends = new Int32Array(rows);
+  let last = 0;
+  for (let row = 0; row < rows; row++) {
+    if (!isNull(row)) {
+      starts[row] = entries[4 * row] ?? 0;
+      last = ends[row] = (starts[row] ?? 0) + (entries[4 * row + 2] ?? 0);
+    } else starts[row] = ends[row] = last;
+  }
+  return { values: itemsOf(vector, isFloat), starts, ends };
+}
+
+function itemsOf(vector: Vector, isFloat: boolean): Float32Array | Float64Array {
+  const size = bindings.list_vector_get_size(vector);
+  if (size === 0) return new Float64Array();
+  const child = bindings.list_vector_get_child(vector);
+  const { buffer, byteOffset } = bindings.vector_get_data(child, size * (isFloat ? 4 : 8));
+  const own = isFloat
+    ? new Float32Array(buffer, byteOffset, size)
+    : new Float64Array(buffer, byteOffset, size);
+  const validity = validityOf(child, size);
+  if (validity === undefined) return own;
+  const isNull = isNullIn(validity);
+  const copy = own.slice();
+  for (let item = 0; item < size; item++) if (isNull(item)) copy[item] = NaN;
+  return copy;
+}
+
+/** The bytes of texts as Latin-1, by row; undefined for null. */
+function textsOf(vector: Vector, rows: number): (row: number) => string | undefined {
+  const { buffer, byteOffset } = bindings.vector_get_data(vector, rows * TEXT_BYTES);
+  const heads = new DataView(buffer, byteOffset, rows * TEXT_BYTES);
+  const inline = Buffer.from(buffer, byteOffset, rows * TEXT_BYTES);
+  const isNull = isNullIn(validityOf(vector, rows));
+  return (row) => {
+    if (isNull(row)) return undefined;
+    const at = row * TEXT_BYTES;
+    const length = heads.getUint32(at, true);
+    if (length <= INLINE_MAX) return inline.toString('latin1', at + 4, at + 4 + length);
+    const own = bindings.get_data_from_pointer(buffer as ArrayBuffer, byteOffset + at + 8, length);
+    return Buffer.from(own.buffer, own.byteOffset, length).toString('latin1');
+  };
 }

@@ -1,26 +1,17 @@
 import { runInNewContext } from 'node:vm';
-import {
-  DuckDBArrayType,
-  DuckDBDecimalType,
-  DuckDBEnumType,
-  DuckDBListType,
-  DuckDBTypeId,
-  VARCHAR,
-  type DuckDBType,
-} from '@duckdb/node-api';
-import { Message, Type, type Field, type Schema } from 'apache-arrow';
+import type { Field, Schema, Type } from 'apache-arrow';
 import { quoted, textOf, type Engine, type NamedType } from './engine.js';
 import { TableError } from './errors.js';
 import type { Partition } from './inputs.js';
 import { fieldOf } from './names.js';
 import type { KeptForm } from './page.js';
-import type { Kind, TableColumn } from './tableColumns.js';
+import { NUMBER, kindOf, type TableColumn } from './tableColumns.js';
 
 /** A column of a table that the engine reads. */
 export interface SourceColumn extends TableColumn {
-  /** What selects it. */
+  /** What selects it, and the engine's name of its type. */
   readonly sql: string;
-  readonly type: DuckDBType;
+  readonly type: string;
   /** The zone in whose dates its times are; undefined for UTC. */
   readonly zone?: string | undefined;
 }
@@ -82,6 +73,8 @@ async function topNames(engine: Engine, file: string, what: string): Promise<str
 /** Before a message of Arrow: −1, and its length. */
 const PREFIX_BYTES = 8;
 const DECODING_MS = 5_000;
+/** Arrow's number of the type. */
+const DURATION: Type.Duration = 18;
 
 /** What Arrow's writers say of the columns beside Parquet's own schema: zones of times, and durations. */
 async function arrowFields(engine: Engine, file: string, what: string): Promise<readonly Field[]> {
@@ -89,6 +82,7 @@ async function arrowFields(engine: Engine, file: string, what: string): Promise<
   const [[text] = []] = await engine.texts(query, what);
   if (text === undefined || text === null) return [];
   const bytes = Buffer.from(text, 'base64').subarray(PREFIX_BYTES);
+  const { Message } = await import('apache-arrow'); // takes a tenth of a second to load
   const decode = (): readonly Field[] =>
     ((Message.decode(bytes).header() as Schema | undefined)?.fields ?? []) as Field[];
   try {
@@ -108,14 +102,14 @@ function ownColumn(
   const field = fields.find((one) => one.name === name);
   const zone = (field?.type as { readonly timezone?: string | null } | undefined)?.timezone ?? undefined;
   const inner = (field?.type.children as Field[] | null | undefined)?.[0]?.typeId;
-  const isDuration = field?.typeId === Type.Duration || inner === Type.Duration;
-  const [kind, typeName] = isDuration ? (['other', 'a duration'] as const) : [kindOf(type), String(type)];
-  return { name, kind, typeName, sql: quoted(selected?.name ?? name), type, zone };
+  const isDuration = field?.typeId === DURATION || inner === DURATION;
+  const typeName = isDuration ? 'a duration' : type;
+  return { name, kind: kindOf(typeName), typeName, sql: quoted(selected?.name ?? name), type, zone };
 }
 
 /** A column whose values are text. */
 function textColumn(name: string, sql: string, isCell: boolean): SourceColumn {
-  return { name, kind: 'text', typeName: 'VARCHAR', sql, type: VARCHAR, isCell };
+  return { name, kind: 'text', typeName: 'VARCHAR', sql, type: 'VARCHAR', isCell };
 }
 
 /** What a CSV is opened with. */
@@ -216,41 +210,14 @@ export function withPartitions(source: Source, partitions: readonly Partition[])
   return { ...source, columns: [...source.columns, ...columns] };
 }
 
-const KINDS: readonly (readonly [Kind, string])[] = [
-  ['whole', 'TINYINT SMALLINT INTEGER BIGINT HUGEINT UTINYINT USMALLINT UINTEGER UBIGINT UHUGEINT'],
-  ['float', 'FLOAT DOUBLE'],
-  ['text', 'VARCHAR ENUM'],
-  ['time', 'TIMESTAMP TIMESTAMP_S TIMESTAMP_MS TIMESTAMP_NS TIMESTAMP_TZ'],
-  ['decimal', 'DECIMAL'],
-  ['boolean', 'BOOLEAN'],
-  ['bytes', 'BLOB'],
-  ['date', 'DATE'],
-  ['uuid', 'UUID'],
-  ['null', 'SQLNULL'],
-];
-const KIND_OF: ReadonlyMap<DuckDBTypeId, Kind> = new Map(
-  KINDS.flatMap(([kind, names]) =>
-    names.split(' ').map((name) => [DuckDBTypeId[name as keyof typeof DuckDBTypeId], kind] as const),
-  ),
-);
-
-function kindOf(type: DuckDBType): Kind {
-  if (type instanceof DuckDBListType || type instanceof DuckDBArrayType) {
-    const inner = kindOf(type.valueType);
-    return ['whole', 'float', 'decimal', 'null'].includes(inner) ? 'numbers' : 'other';
-  }
-  return KIND_OF.get(type.typeId) ?? 'other';
-}
-
 /** Whether samples come as the engine's FLOAT, else as DOUBLE. */
 export function hasFloats({ type }: SourceColumn): boolean {
-  const isList = type instanceof DuckDBListType || type instanceof DuckDBArrayType;
-  return isList && type.valueType.typeId === DuckDBTypeId.FLOAT;
+  return /^FLOAT\[\d*\]$/.test(type);
 }
 
 /** A field of a session: lists and numbers as such, the rest as text. */
-export function fieldSql(column: SourceColumn, isSeries: boolean): string {
-  const { sql, kind, isCell } = column;
+export function fieldSql(column: SourceColumn & { readonly isSeries: boolean }): string {
+  const { sql, kind, isCell, isSeries } = column;
   if (isCell === true) return sql;
   if (kind === 'text') return `CAST(${sql} AS VARCHAR)`;
   if (isSeries) return `CAST(${sql} AS ${hasFloats(column) ? 'FLOAT' : 'DOUBLE'}[])`;
@@ -262,20 +229,26 @@ export function cellSql({ sql, kind }: SourceColumn): string {
   return kind === 'text' ? `CAST(${sql} AS VARCHAR)` : `CAST(${sql} AS DOUBLE)`;
 }
 
-/** A kept column, and whether what comes is text in JSON already. */
-export function keptSql(
-  { sql, kind, type, isCell }: SourceColumn,
-  form: KeptForm,
-): { readonly sql: string; readonly isJson: boolean } {
-  if (isCell === true) return { sql: `nullif(${sql}, '')`, isJson: false };
-  const plain = ['whole', 'float', 'boolean'].includes(kind) || type.typeId === DuckDBTypeId.VARCHAR;
-  if (plain) return { sql, isJson: false };
-  if (form === 'text' || kind === 'uuid' || type instanceof DuckDBEnumType)
-    return { sql: `CAST(${sql} AS VARCHAR)`, isJson: false };
-  if (kind === 'date' || kind === 'time') return { sql: `epoch_us(${sql}) / 1000`, isJson: false };
-  if (kind === 'bytes') return { sql: `lower(hex(${sql}))`, isJson: false };
-  if (type instanceof DuckDBDecimalType) return { sql: `CAST(${sql} AS DOUBLE)`, isJson: false };
-  return { sql: `CAST(to_json(${sql}) AS VARCHAR)`, isJson: true };
+/** A kept column as JSON; whole numbers keep their digits. In the form 'text' the engine casts it back to its type. */
+export function keptSql({ sql, kind, isCell }: SourceColumn, form: KeptForm): string {
+  const text = (own: string): string => `CAST(to_json(CAST(${own} AS VARCHAR)) AS VARCHAR)`;
+  const number = (own: string): string => {
+    const digits = `regexp_replace(CAST(CAST(${own} AS DOUBLE) AS VARCHAR), '\\.0$', '')`;
+    const other = form === 'text' ? text(own) : 'NULL';
+    return `CASE WHEN isfinite(CAST(${own} AS DOUBLE)) THEN ${digits} ELSE ${other} END`;
+  };
+  if (isCell === true) {
+    if (form === 'text') return text(`nullif(${sql}, '')`);
+    return `CASE WHEN ${sql} = '' THEN NULL WHEN regexp_full_match(${sql}, '${NUMBER.source}') THEN ${sql} ELSE ${text(sql)} END`;
+  }
+  let own = `CAST(to_json(${sql}) AS VARCHAR)`;
+  if (kind === 'whole' || kind === 'boolean') own = `CAST(${sql} AS VARCHAR)`;
+  else if (kind === 'float') own = number(sql);
+  else if (form === 'text' || kind === 'uuid' || kind === 'text') own = text(sql);
+  else if (kind === 'date' || kind === 'time') own = number(`epoch_us(${sql}) / 1000`);
+  else if (kind === 'bytes') own = text(`lower(hex(${sql}))`);
+  else if (kind === 'decimal') own = number(sql);
+  return `coalesce(${own}, 'null')`;
 }
 
 /** The person of a row as text: whole numbers keep their digits. */
@@ -286,7 +259,7 @@ export function personSql({ sql, isCell }: SourceColumn): string {
 /** The night of a row as text that `nightOf` reads; times as the date in their zone. */
 export function orderSql({ sql, type, kind, isCell, zone }: SourceColumn): string {
   if (isCell === true) return `nullif(${sql}, '')`;
-  if (type.typeId === DuckDBTypeId.TIMESTAMP_TZ) return `CAST(CAST(${inZone(sql, zone)} AS DATE) AS VARCHAR)`;
+  if (type === 'TIMESTAMP WITH TIME ZONE') return `CAST(CAST(${inZone(sql, zone)} AS DATE) AS VARCHAR)`;
   if (kind === 'time') return `CAST(CAST(${sql} AS DATE) AS VARCHAR)`;
   if (kind === 'float')
     return `CASE WHEN ${sql} = trunc(${sql}) AND abs(${sql}) < 1e18 THEN CAST(CAST(${sql} AS BIGINT) AS VARCHAR) ELSE CAST(${sql} AS VARCHAR) END`;

@@ -40,3 +40,44 @@ export function readingError(error: unknown, what: string): unknown {
   const advice = /compressed/.test(message) ? ': write it uncompressed, or as Parquet' : '';
   return new TableError(`${what} can't be read: ${message}${advice}`);
 }
+
+const NUMBER_REMEDY = 'write it with a point, without a unit, or leave the cell empty';
+
+/** Bad rows to report; the others are only in their file. */
+const TOLD_MAX = 3;
+
+interface BadRowPlace {
+  readonly input: string;
+  readonly row: number;
+  /** The input's names by the session field that they are read as, if it has a header. */
+  readonly header: ReadonlyMap<string, string> | undefined;
+}
+
+/** Reports the first bad rows of a run: where each is, and what to do about it. */
+export class FirstBadRows {
+  private told = 0;
+
+  constructor(private readonly say: (line: string) => void) {}
+
+  /** `others`: where all bad rows are listed. */
+  tell({ input, row, header }: BadRowPlace, { status, detail }: RowProblem, others: string): void {
+    if (this.told > TOLD_MAX) return;
+    this.told++;
+    if (this.told > TOLD_MAX) this.say(`${input}: more rows have no scores, see ${others}`);
+    else this.say(`${input}: row ${row} has no scores (${status}): ${sentenceOf(detail, header)}`);
+  }
+}
+
+function sentenceOf(detail: RowProblem['detail'], header: BadRowPlace['header']): string {
+  if (typeof detail === 'string') return detail;
+  const [first] = detail;
+  if (first === undefined) return 'refused';
+  const { loc, msg, type } = first;
+  const more = detail.length === 1 ? '' : `, and ${detail.length - 1} more`;
+  const [, , field, index] = loc;
+  const column = typeof field === 'string' ? header?.get(field) : undefined;
+  if (column === undefined) return `${loc.slice(1).join('.') || 'the row'}: ${msg}${more}`;
+  const number = typeof index === 'number' ? `, number ${index + 1}` : '';
+  const remedy = type === 'number_type' ? `; ${NUMBER_REMEDY}` : '';
+  return `column ${column}${number}: ${msg}${remedy}${more}`;
+}

@@ -53,3 +53,12 @@ export class LineSplitter {
     return { number: ++this.count, bytes };
   }
 }
+
+/** The value of a text in JSON; undefined if it is none. */
+export function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

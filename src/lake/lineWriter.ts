@@ -20,11 +20,7 @@ export interface LineOptions {
 export class LineWriter {
   private readonly model: string;
 
-  constructor(
-    private readonly options: LineOptions,
-    /** The members of a line that are copied from its row. */
-    private readonly kept = keptMembers,
-  ) {
+  constructor(private readonly options: LineOptions) {
     const [name = '', version = ''] = options.model.version.split('/');
     this.model = `"model":${JSON.stringify(name)},"model_version":${JSON.stringify(version)}}\n`;
   }
@@ -64,12 +60,12 @@ export class LineWriter {
     const told = unmeasured === undefined ? plain : withUnmeasured(plain, unmeasured, 0, thresholds);
     const body = history === undefined ? told : withMeasured(told, history);
     const explanation = explain === true ? `"explanation":${job.explanations[row] ?? 'null'},` : '';
-    return `{${this.kept(keep, job, row)}"row":${job.page.numberOf(row)},${body.slice(1, -1)},${explanation}${this.model}`;
+    return `{${keptMembers(keep, job, row)}"row":${job.page.numberOf(row)},${body.slice(1, -1)},${explanation}${this.model}`;
   }
 
   private refused(job: Job, row: number, { status, detail }: RowProblem): string {
     const line = job.page.numberOf(row);
-    return `{${this.kept(this.options.keep, job, row)}"row":${line},"error":${JSON.stringify({ line, status, detail })}}\n`;
+    return `{${keptMembers(this.options.keep, job, row)}"row":${line},"error":${JSON.stringify({ line, status, detail })}}\n`;
   }
 }
 

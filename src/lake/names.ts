@@ -1,14 +1,18 @@
 import {
   FIELDS_OF_A_SESSION,
   LABEL_FIELDS,
+  MEASURED_FIELDS,
   SCORE_FIELDS,
   SERIES_ALIASES,
+  type MeasuredField,
   type ObjectKind,
 } from '#rules/fields.js';
 import { nearestName } from '#rules/nearest.js';
 import { LETTERS_PER_EDIT, meantField, nameInAnyCase } from '#rules/slips.js';
-import { NamesError } from './errors.js';
-import { measuredColumns, measuredSlip, type MeasuredColumn } from './measuredColumns.js';
+import { UNPROCESSABLE, type Finding } from '../contract/problems.js';
+import { measurementFindings } from '../reading/measurementReader.js';
+import type { GivenMeasurement } from '../records/request.js';
+import { NamesError, type RowProblem } from './errors.js';
 
 /** The columns or fields with a row's person and time. */
 export interface HistoryColumns {
@@ -36,13 +40,11 @@ export interface RowColumns {
 }
 
 /** The names needed beside the session, kept ones first. */
-export function namesBeside({ keep, history, measured = [] }: RowsBeside): string[] {
+export function namesBeside({ keep, history, measured = [] }: RowColumns): string[] {
   const ofHistory = history === undefined ? [] : [history.person, history.order];
   const ofMeasured = measured.flatMap(({ name, reliability }) => [name, reliability ?? name]);
   return [...new Set([...keep, ...ofHistory, ...ofMeasured])];
 }
-
-type RowsBeside = Pick<RowColumns, 'keep' | 'history' | 'measured'>;
 
 export const USUAL_KEPT = ['id', 'custom_id'] as const;
 
@@ -109,21 +111,22 @@ export function readNames(
   mayVary: boolean,
 ): NamesReport {
   const usual = USUAL_KEPT.filter((name) => mayVary || names?.beside.includes(name) !== false);
-  const through = [...(keep ?? usual), ...(history === undefined ? [] : [history.person, history.order])];
+  const ofHistory = history === undefined ? [] : [history.person, history.order];
+  const through = [...(keep ?? usual), ...ofHistory];
   // The output path contains these columns: readers of a folder tree reject files that contain them too.
   const kept = through.filter((name) => names?.ofPath?.has(name) !== true || keep?.includes(name) === true);
   const measured = measuredColumns(names?.thing === 'column' ? names.kinds.session : []);
   const columns = { keep: [...new Set(kept)], history, measured };
-  if (isRead !== true) checkOwn(columns.keep);
+  const own = isRead === true ? undefined : columns.keep.find((name) => OWN_NAMES.has(name));
+  if (own !== undefined)
+    throw new NamesError(
+      `${own} can't be kept: the output has a column of that name, so give yours another one`,
+    );
   if (names === undefined) return { columns, found: undefined, hasMeasurements: false, warnings: [] };
-  checkNested(names);
-  checkSpaces(names);
-  checkMeasured(columns);
   const slips = slipsOf(names, columns);
-  checkSession(names, slips);
-  for (const name of through) if (keep !== undefined || !isUsual(name)) checkThere(name, names);
-  checkTwice(names, columns);
-  checkTypes(names, history);
+  const asked = through.filter((name) => keep !== undefined || !USUAL_KEPT.some((usual) => usual === name));
+  const [problem] = problemsOf(names, columns, { asked, slips });
+  if (problem !== undefined) throw new NamesError(problem);
   names.misfit?.();
   const clashes = [...(names.ofPath ?? [])].filter(([, isTwice]) => isTwice);
   const warnings = clashes.map(
@@ -144,45 +147,49 @@ function ofRequests({ thing, kinds }: InputNames, history: HistoryColumns | unde
   return thing === 'field' && (history !== undefined || kinds.request.includes('history'));
 }
 
-function isUsual(name: string): boolean {
-  return USUAL_KEPT.some((usual) => usual === name);
-}
-
-function checkOwn(keep: readonly string[]): void {
-  const own = keep.find((name) => OWN_NAMES.has(name));
-  if (own !== undefined)
-    throw new NamesError(
-      `${own} can't be kept: the output has a column of that name, so give yours another one`,
-    );
-}
-
-function checkNested({ thing, kinds }: InputNames): void {
-  if (thing === 'field') return;
+/** What prevents scoring, the first reason first. */
+function* problemsOf(
+  { thing, kinds, beside, unfit }: InputNames,
+  { keep, history, measured = [] }: RowColumns,
+  { asked, slips }: Readonly<Record<'asked' | 'slips', readonly string[]>>,
+): Generator<string, void, undefined> {
+  const isTable = thing === 'column';
   const nested = kinds.session.find((name) => NESTED.includes(name.toLowerCase()));
-  if (nested !== undefined)
-    throw new NamesError(
-      `the column ${nested}: a row of a table is one session, a column for each field; --person gives it its past`,
-    );
-}
-
-/** A name with a space around it would be ignored, and the rest of the row scored as if it were complete. */
-function checkSpaces({ thing, kinds }: InputNames): void {
-  for (const kind of KINDS) {
-    const spaced = kinds[kind].find(
-      (name) => name !== name.trim() && nameInAnyCase(name.trim(), kind) !== undefined,
-    );
-    if (spaced !== undefined)
-      throw new NamesError(`the ${thing} ${JSON.stringify(spaced)} has space around its name: rename it`);
+  if (isTable && nested !== undefined)
+    yield `the column ${nested}: a row of a table is one session, a column for each field; --person gives it its past`;
+  // A name with a space around it would be ignored, and the rest of the row scored as if it were complete.
+  for (const kind of KINDS)
+    for (const name of kinds[kind])
+      if (name !== name.trim() && nameInAnyCase(name.trim(), kind) !== undefined)
+        yield `the ${thing} ${JSON.stringify(name)} has space around its name: rename it`;
+  if (history === undefined)
+    for (const { name } of measured)
+      yield `the column ${name}: measurements are kept in the history of a person, so they need --person and --order`;
+  const where = isTable
+    ? 'no column is named as a field of a session'
+    : 'no field of a session is in the first rows: they stand within current_session';
+  if (!kinds.session.some((name) => fieldOf(name) !== undefined))
+    yield [`${where} (HR_night, sleepTimeSeconds, age …)`, ...slips].join('; ');
+  for (const name of asked) {
+    if (beside.includes(name)) continue;
+    const small = beside.find((other) => other.toLowerCase() === name.toLowerCase());
+    const near = small ?? nearestName(name, beside, Math.floor(name.length / LETTERS_PER_EDIT));
+    const hint = near === undefined ? '' : `: did you mean ${JSON.stringify(near)}?`;
+    const place = isTable ? '' : ' beside the session in the first rows';
+    yield `there is no ${thing} ${JSON.stringify(name)}${place}${hint}`;
   }
-}
-
-/** Measurements are kept in a person's history: without one they would be ignored. */
-function checkMeasured({ measured, history }: Pick<RowColumns, 'measured' | 'history'>): void {
-  const [first] = measured ?? [];
-  if (first !== undefined && history === undefined)
-    throw new NamesError(
-      `the column ${first.name}: measurements are kept in the history of a person, so they need --person and --order`,
-    );
+  // One would be mistaken for the other.
+  const seen = new Set<string>();
+  for (const name of isTable ? kinds.session : []) {
+    const key = fieldOf(name) ?? name;
+    if (seen.has(key) && (fieldOf(name) !== undefined || keep.includes(name)))
+      yield `two columns are named ${JSON.stringify(key)}: rename one, or leave it out`;
+    seen.add(key);
+  }
+  for (const as of ['person', 'order'] as const) {
+    const problem = history && unfit?.(history[as], as);
+    if (problem !== undefined) yield problem;
+  }
 }
 
 /** Remarks on unknown names that differ by a few letters from a missing one. */
@@ -197,45 +204,6 @@ function slipsOf({ thing, kinds }: InputNames, { keep }: RowColumns): string[] {
       return [`the ${thing} ${name} is not known, and ignored: did you mean ${meant}?`];
     });
   });
-}
-
-function checkSession({ thing, kinds }: InputNames, slips: readonly string[]): void {
-  if (kinds.session.some((name) => fieldOf(name) !== undefined)) return;
-  const where =
-    thing === 'column'
-      ? 'no column is named as a field of a session'
-      : 'no field of a session is in the first rows: they stand within current_session';
-  throw new NamesError([`${where} (HR_night, sleepTimeSeconds, age …)`, ...slips].join('; '));
-}
-
-function checkThere(name: string, { thing, beside }: InputNames): void {
-  if (beside.includes(name)) return;
-  const small = beside.find((other) => other.toLowerCase() === name.toLowerCase());
-  const near = small ?? nearestName(name, beside, Math.floor(name.length / LETTERS_PER_EDIT));
-  const hint = near === undefined ? '' : `: did you mean ${JSON.stringify(near)}?`;
-  const place = thing === 'column' ? '' : ' beside the session in the first rows';
-  throw new NamesError(`there is no ${thing} ${JSON.stringify(name)}${place}${hint}`);
-}
-
-/** One would be mistaken for the other. */
-function checkTwice({ thing, kinds }: InputNames, { keep }: RowColumns): void {
-  if (thing === 'field') return;
-  const seen = new Set<string>();
-  for (const name of kinds.session) {
-    const field = fieldOf(name);
-    const key = field ?? name;
-    if (seen.has(key) && (field !== undefined || keep.includes(name)))
-      throw new NamesError(`two columns are named ${JSON.stringify(key)}: rename one, or leave it out`);
-    seen.add(key);
-  }
-}
-
-function checkTypes({ unfit }: InputNames, history: HistoryColumns | undefined): void {
-  if (unfit === undefined || history === undefined) return;
-  for (const as of ['person', 'order'] as const) {
-    const problem = unfit(history[as], as);
-    if (problem !== undefined) throw new NamesError(problem);
-  }
 }
 
 const ALIASES = new Map<string, string>(
@@ -255,4 +223,68 @@ function foundLine({ thing, kinds }: InputNames): string {
   const also = measured.length === 0 ? '' : `; measured ${measured.map(({ score }) => score).join(', ')}`;
   if (missing.length === 0) return `all ${found.length} fields of a session found${also}`;
   return `found ${found.join(', ')}; not found ${missing.join(', ')}${also}`;
+}
+
+/** A column with measurements for the night of its row. */
+export interface MeasuredColumn {
+  readonly score: MeasuredField;
+  /** As written in the input. */
+  readonly name: string;
+  /** The column of its reliability, if any. */
+  readonly reliability: string | undefined;
+}
+
+const PREFIX = 'measured_';
+const RELIABILITY = '_reliability';
+const LETTERS_WRONG = 3;
+const NAMES: readonly string[] = MEASURED_FIELDS.flatMap((field) => [
+  PREFIX + field,
+  PREFIX + field + RELIABILITY,
+]);
+
+/** The measured columns among `names`. */
+function measuredColumns(names: readonly string[]): MeasuredColumn[] {
+  const find = (known: string): string | undefined => names.find((name) => name.toLowerCase() === known);
+  return MEASURED_FIELDS.flatMap((score) => {
+    const name = find(PREFIX + score);
+    return name === undefined ? [] : [{ score, name, reliability: find(PREFIX + score + RELIABILITY) }];
+  });
+}
+
+/** The remark on an unknown name with a known prefix; undefined for any other name. */
+function measuredSlip(name: string): string | undefined {
+  const small = name.toLowerCase();
+  if (!small.startsWith(PREFIX) || NAMES.includes(small)) return undefined;
+  const near = nearestName(small, NAMES, LETTERS_WRONG);
+  const meant = near === undefined ? `such columns are ${NAMES.join(', ')}` : `did you mean ${near}?`;
+  return `the column ${name} is not known, and ignored: ${meant}`;
+}
+
+/**
+ * The measurements in a row's cells, for its night. `cell` returns a number, a text, or null or undefined for none; a
+ * reliability without a value is ignored.
+ */
+export function measuredCells(
+  columns: readonly MeasuredColumn[],
+  cell: (name: string) => unknown,
+): readonly GivenMeasurement[] | RowProblem {
+  const given: GivenMeasurement[] = [];
+  const findings: Finding[] = [];
+  for (const { score, name, reliability: column } of columns) {
+    const value = cell(name) ?? undefined;
+    if (value === undefined) continue;
+    const reliability = (column === undefined ? undefined : cell(column)) ?? undefined;
+    const frame = { score, value, ...(reliability === undefined ? {} : { reliability }) };
+    const wrong = measurementFindings(frame, ['body']);
+    for (const [field, { msg, type }] of wrong)
+      findings.push({ loc: ['body', field === 'reliability' ? (column ?? name) : name], msg, type });
+    if (wrong.size === 0)
+      given.push({
+        score,
+        value: value as GivenMeasurement['value'],
+        day: NaN,
+        reliability: reliability as number | undefined,
+      });
+  }
+  return findings.length === 0 ? given : { status: UNPROCESSABLE.status, detail: findings };
 }

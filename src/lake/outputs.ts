@@ -5,11 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { NEW_FILE, OWNER_ONLY, partialName } from '../files/partialFile.js';
 import { textOf, upload, type Engine } from './engine.js';
 import { isRemote, type Input } from './inputs.js';
-import type { Job } from './job.js';
-import { LineWriter, type LineOptions } from './lineWriter.js';
-import type { PageSink } from './scorePages.js';
-
-const ASIDE = '.partial';
+import type { WriteBytes } from './scoreColumns.js';
 
 /** Complete files on the disk, under temporary names. */
 export interface ScoredFiles {
@@ -18,50 +14,38 @@ export interface ScoredFiles {
   readonly bad: string | undefined;
 }
 
+/** Where the results of an input wait for their names, if another run may find them there by its state. */
+function aside({ output, bad }: Input): { readonly scores: string; readonly bad: string } {
+  return { scores: `${output}.partial`, bad: `${bad}.partial` };
+}
+
 /** The files of an input being scored; the one for bad rows is there once there is one. */
 export class OutputFiles {
   readonly scores: PartialOutput;
-  private readonly bad: PartialOutput;
+  readonly bad: PartialOutput;
 
-  /** `folder` is for what is uploaded when complete. */
-  constructor(
-    private readonly input: Input,
-    folder: string | undefined,
-  ) {
-    if (folder === undefined) mkdirSync(dirname(input.output), { recursive: true });
-    this.scores = new PartialOutput(input.output, folder);
-    this.bad = new PartialOutput(input.bad, folder);
+  /** `folder` is for what is uploaded when complete; `hasState`: files have names by which the next run finds them. */
+  constructor(input: Input, folder: string | undefined, hasState: boolean) {
+    const { output, bad } = input;
+    if (folder === undefined) mkdirSync(dirname(output), { recursive: true });
+    const named = (path: string): string =>
+      partialName(folder === undefined ? path : join(folder, basename(path)));
+    const isAside = hasState && folder === undefined;
+    const paths = isAside ? aside(input) : { scores: named(output), bad: named(bad) };
+    this.scores = new PartialOutput(paths.scores);
+    this.bad = new PartialOutput(paths.bad);
   }
 
-  /** A sink that also writes bad rows. */
-  withBad(sink: PageSink, lines: LineOptions): PageSink {
-    const writer = new LineWriter(lines);
-    const write = async (job: Job): Promise<void> => {
-      await sink.write(job);
-      if (job.problems.size > 0) await this.bad.write(writer.bad(job, this.input.name));
-    };
-    return { write };
-  }
-
+  /** Flushes them to the disk. */
   async finish(): Promise<ScoredFiles> {
     await this.scores.write(''); // creates the file even without rows
-    await this.scores.finish();
-    await this.bad.finish();
-    return { scores: this.scores.path, bad: this.bad.isThere ? this.bad.path : undefined };
+    return { scores: (await this.scores.finish()) ?? '', bad: await this.bad.finish() };
   }
 
   async remove(): Promise<void> {
     await this.scores.remove();
     await this.bad.remove();
   }
-}
-
-/** Renames the results to names under which another run finds them if it has only the state. */
-export function setAside({ output, bad }: Input, made: ScoredFiles): ScoredFiles {
-  const aside = { scores: `${output}${ASIDE}`, bad: made.bad === undefined ? undefined : `${bad}${ASIDE}` };
-  replace(`${bad}${ASIDE}`, made.bad);
-  replace(aside.scores, made.scores);
-  return aside;
 }
 
 /**
@@ -78,17 +62,16 @@ export async function finish(
     await upload(await engine(), made.scores, output);
     return;
   }
-  replace(bad, made.bad);
-  replace(output, made.scores);
+  if (made.bad === undefined) rmSync(bad, { force: true });
+  else renameSync(made.bad, bad);
+  renameSync(made.scores, output);
 }
 
-/** As `finish`, for an input that another run has set aside. @returns whether there is one */
-export function finishAside({ output, bad }: Input): boolean {
-  const [scores, itsBad] = [`${output}${ASIDE}`, `${bad}${ASIDE}`];
-  if (isRemote(output) || !existsSync(scores)) return false;
-  replace(bad, existsSync(itsBad) ? itsBad : undefined);
-  replace(output, scores);
-  return true;
+/** What an earlier run made of an input, and had no time to name. */
+export function madeBefore(input: Input): ScoredFiles | undefined {
+  const { scores, bad } = aside(input);
+  if (isRemote(input.output) || !existsSync(scores)) return undefined;
+  return { scores, bad: existsSync(bad) ? bad : undefined };
 }
 
 /**
@@ -143,33 +126,24 @@ export async function markOf(input: Input): Promise<string> {
   return hash.digest('hex');
 }
 
-function replace(path: string, by: string | undefined): void {
-  if (by === undefined) rmSync(path, { force: true });
-  else renameSync(by, path);
-}
-
 /** A file being written under a temporary name; it exists from the first bytes on. */
 class PartialOutput {
-  readonly path: string;
   private file: FileHandle | undefined;
 
-  constructor(path: string, folder: string | undefined) {
-    this.path = partialName(folder === undefined ? path : join(folder, basename(path)));
+  constructor(private readonly path: string) {
+    rmSync(path, { force: true });
   }
 
-  get isThere(): boolean {
-    return this.file !== undefined;
-  }
-
-  readonly write = async (bytes: string | Uint8Array): Promise<void> => {
+  readonly write: WriteBytes = async (bytes) => {
     this.file ??= await open(this.path, NEW_FILE, OWNER_ONLY);
     await this.file.writeFile(bytes);
   };
 
-  /** Flushes it to the disk. */
-  async finish(): Promise<void> {
+  /** @returns its path, if there is one */
+  async finish(): Promise<string | undefined> {
     await this.file?.sync();
     await this.file?.close();
+    return this.file && this.path;
   }
 
   async remove(): Promise<void> {

@@ -6,8 +6,7 @@ import type { ReadRows } from '../reading/columns.js';
 import { LAYOUT } from '../records/layout.js';
 import type { GivenMeasurement } from '../records/request.js';
 import { rowProblem, type RowProblem } from './errors.js';
-import { measuredCells, type MeasuredColumn } from './measuredColumns.js';
-import type { InputNames, RowColumns } from './names.js';
+import { measuredCells, type InputNames, type MeasuredColumn, type RowColumns } from './names.js';
 
 /** Rows that are read together, and written together once all are scored. */
 export interface Page {
@@ -69,6 +68,7 @@ export function tablePage(
   measurements: readonly MeasuredColumn[] = [],
   problems: ReadonlyMap<number, RowProblem> = new Map(),
 ): Page {
+  const { problems: found, lengths: allLengths } = read;
   let { records: all } = read;
   const records = new Float64Array(RECORD_LENGTH);
   const lengths = new Uint32Array(SERIES);
@@ -79,12 +79,12 @@ export function tablePage(
     read(row) {
       const own = problems.get(row);
       if (own !== undefined) return own;
-      const problem = read.problems.get(row);
+      const problem = found.get(row);
       if (problem !== undefined) return rowProblem(problem);
       const first = row * RECORD_LENGTH;
       // Creating a view for each row would cost more.
       for (let place = 0; place < RECORD_LENGTH; place++) records[place] = all[first + place] ?? NaN;
-      for (let place = 0; place < SERIES; place++) lengths[place] = read.lengths[row * SERIES + place] ?? 0;
+      for (let place = 0; place < SERIES; place++) lengths[place] = allLengths[row * SERIES + place] ?? 0;
       return request;
     },
     measured: (row) => measuredCells(measurements, (name) => beside.cell(name, row)),

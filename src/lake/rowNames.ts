@@ -2,6 +2,7 @@ import { FIELD_NAMES, type ObjectKind } from '#rules/fields.js';
 import { NAME_LENGTH_MAX, nameInAnyCase } from '#rules/slips.js';
 import { UNPROCESSABLE } from '../contract/problems.js';
 import type { Partition } from './inputs.js';
+import { jsonIn } from './lineSplitter.js';
 import type { InputNames } from './names.js';
 import type { RowProblem } from './errors.js';
 
@@ -28,38 +29,17 @@ export function namesOfRows(
   rows: Iterable<Uint8Array>,
   partitions: readonly Partition[],
 ): InputNames | undefined {
-  const found: Record<ObjectKind, Set<string>> = {
-    request: new Set(),
-    session: new Set(),
-    target: new Set(),
-    measurement: new Set(),
-  };
-  let isAny = false;
-  for (const row of rows) {
-    for (const { kind, names } of objectsOf(Buffer.from(row).toString())) {
-      isAny = true;
-      for (const name of names) found[kind].add(name);
-    }
-  }
-  if (!isAny) return undefined;
-  const { request, session, target, measurement } = found;
-  const kinds = {
-    request: [...request],
-    session: [...session],
-    target: [...target],
-    measurement: [...measurement],
-  };
-  const ofPath = new Map(partitions.map(({ name }) => [name, request.has(name)]));
-  return { thing: 'field', kinds, beside: [...new Set([...kinds.request, ...ofPath.keys()])], ofPath };
+  const found: Record<ObjectKind, string[]> = { request: [], session: [], target: [], measurement: [] };
+  const objects = Array.from(rows, (row) => [...objectsOf(Buffer.from(row).toString())]).flat();
+  if (objects.length === 0) return undefined;
+  for (const { kind, names } of objects) found[kind] = [...new Set([...found[kind], ...names])];
+  const { request } = found;
+  const ofPath = new Map(partitions.map(({ name }) => [name, request.includes(name)]));
+  return { thing: 'field', kinds: found, beside: [...new Set([...request, ...ofPath.keys()])], ofPath };
 }
 
 function* objectsOf(text: string): Generator<Named> {
-  let row: unknown;
-  try {
-    row = JSON.parse(text);
-  } catch {
-    return; // it is refused as invalid JSON
-  }
+  const row = jsonIn(text); // what is no JSON is refused as such
   if (!isObject(row)) return;
   yield { kind: 'request', names: Object.keys(row) };
   for (const [name, value] of Object.entries(row)) {

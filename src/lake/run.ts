@@ -6,19 +6,20 @@ import { OperatorError } from '../base/operatorError.js';
 import { removeDeadPartials } from '../files/partialFile.js';
 import { readNorms } from '../norms/norms.js';
 import type { Scorer, ScoringModel } from '../scoring/scorer.js';
-import { FirstBadRows } from './badRows.js';
 import type { Engine } from './engine.js';
-import { FormatError } from './errors.js';
+import { FirstBadRows, FormatError } from './errors.js';
 import { Histories } from './histories.js';
 import { findInputs, isRemote, queryInput, type Format, type Input } from './inputs.js';
 import { readNames, type HistoryColumns, type NamesReport } from './names.js';
 import { openArrowStream, openInput, openStdin, type ReadOptions } from './openInput.js';
-import { OutputFiles, finish, finishAside, markOf, setAside, stateOf } from './outputs.js';
+import { LineWriter } from './lineWriter.js';
+import { OutputFiles, finish, madeBefore, markOf, stateOf, type ScoredFiles } from './outputs.js';
 import type { RowScorer } from './job.js';
 import type { OpenInput } from './page.js';
 import { PersonOrder, type Late } from './personOrder.js';
-import { scorePages, type PageSink, type RowTally, type ScorePagesOptions } from './scorePages.js';
-import { flushed, openSink, toStream, type SinkOptions, type WriteBytes } from './sinks.js';
+import type { ScoreSink, SinkOptions, WriteBytes } from './scoreColumns.js';
+import { scorePages, type PageSink, type RowTally } from './scorePages.js';
+import { flushed, openSink, toStream } from './sinks.js';
 import { StateError, StateFile } from './state.js';
 
 export interface ScoreOptions {
@@ -59,6 +60,17 @@ const STREAM = 'standard input';
 const ROWS_MAX = 4_096;
 /** More with history: if the nights of a person are adjacent, many people must be in progress at once. */
 const HISTORY_ROWS_MAX = 32_768;
+
+/** Where the scores of an input go. */
+interface Target extends Pick<Input, 'name' | 'format' | 'outputFormat'> {
+  readonly write: WriteBytes;
+  /** Takes the lines of bad rows; in a stream they stay in their places. */
+  readonly writeBad?: WriteBytes;
+  /** The file of bad rows. */
+  readonly bad?: string;
+  /** Those of the run if absent. */
+  readonly histories?: Histories | undefined;
+}
 
 /** What a run takes of the configuration. */
 export type RunConfig = Pick<Config, 'norms' | 'daySamplesMax' | 'nightSamplesMax' | 'bodyMaxBytes'>;
@@ -153,32 +165,23 @@ export class Run {
   /** Scores `todo` one by one, or standard input if no files were named. */
   async score(todo: readonly Input[], scorer: RunScorer): Promise<void> {
     this.checkMeasured(scorer.model);
-    const { history, peopleMax, tables, format = 'ndjson' } = this.options;
-    const constants = scorer.model.measured;
-    const reading = { ...this.reading, constants };
-    if (!this.isStream) {
-      for (const input of todo) {
-        this.current = input.name;
-        await this.scoreInput(input, await openInput(input, reading), scorer);
-      }
-      return;
+    const { history, peopleMax, tables, format = 'ndjson', to = format } = this.options;
+    const reading = { ...this.reading, constants: scorer.model.measured };
+    for (const input of todo) {
+      this.current = input.name;
+      await this.scoreInput(input, await openInput(input, reading), scorer);
     }
+    if (!this.isStream) return;
     const { stdin, stdout } = this.streams;
-    const write = toStream(stdout);
+    const target = { name: STREAM, format, outputFormat: to, write: toStream(stdout) };
     if (tables === true) {
       const { arrowStreams } = await import('./arrowStreams.js');
       // Answers each table before reading the next: an engine's process keeps this one for all of its tables.
       for await (const table of arrowStreams(stdin)) {
         const histories = history === undefined ? undefined : new Histories(peopleMax);
-        await this.answer(await openArrowStream(table, reading), write, scorer, histories);
+        await this.scoreRows(await openArrowStream(table, reading), scorer, { ...target, histories });
       }
-    } else
-      await this.answer(
-        await openStdin(stdin, { name: STREAM, format }, reading),
-        write,
-        scorer,
-        this.histories,
-      );
+    } else await this.scoreRows(await openStdin(stdin, { name: STREAM, format }, reading), scorer, target);
     await flushed(stdout);
     this.state?.save();
   }
@@ -201,65 +204,73 @@ export class Run {
   }
 
   private async scoreInput(input: Input, opened: OpenInput, scorer: RunScorer): Promise<void> {
-    const { name, output, outputFormat } = input;
-    if (this.options.into !== undefined) return this.take(opened, name, scorer);
-    const report = this.namesOf(opened, input);
-    this.tellNames(name, report);
-    const isAway = isRemote(output);
-    const files = new OutputFiles(input, isAway ? (await this.engine()).folder : undefined);
-    const others = join(dirname(name), basename(input.bad));
-    const scoring = this.scoring(scorer, this.histories, { name, others });
-    const sinking = this.sinking(opened, report, scorer.model, { format: outputFormat, isStream: false });
+    const write = async (): Promise<void> => undefined;
+    if (this.options.into !== undefined) return this.scoreRows(opened, scorer, { ...input, write });
+    const isAway = isRemote(input.output);
+    const files = new OutputFiles(
+      input,
+      isAway ? (await this.engine()).folder : undefined,
+      this.state !== undefined,
+    );
+    const { scores, bad } = files;
+    let made: ScoredFiles;
     try {
-      const sink = await openSink(files.scores.write, sinking);
-      const form = outputFormat === 'ndjson' ? 'json' : 'text';
-      await scorePages(opened.pages(report.columns, form), files.withBad(sink, sinking), scoring);
-      await sink.end();
-      let made = await files.finish();
+      await this.scoreRows(opened, scorer, { ...input, write: scores.write, writeBad: bad.write });
+      made = await files.finish();
       if (this.state !== undefined) {
         // The state is written before the scores get their names: see `isDone`.
-        if (!isAway) made = setAside(input, made);
         this.state.inputs.set(this.nameInState(input), await markOf(input));
         this.state.save();
       }
-      await finish(input, made, this.engine);
     } catch (error) {
       await files.remove();
       throw error;
     }
+    await finish(input, made, this.engine);
   }
 
-  /** Scores an input to a stream. @throws NamesError */
-  private async answer(
-    opened: OpenInput,
-    write: WriteBytes,
-    scorer: RunScorer,
-    histories: Histories | undefined,
-  ): Promise<void> {
-    if (this.options.into !== undefined) return this.take(opened, STREAM, scorer);
-    const { format = 'ndjson', to = format } = this.options;
-    const report = this.namesOf(opened, { format, outputFormat: to });
-    this.tellNames(STREAM, report);
-    const sink = await openSink(
-      write,
-      this.sinking(opened, report, scorer.model, { format: to, isStream: true, histories }),
-    );
-    const scoring = this.scoring(scorer, histories, { name: STREAM, others: '"error" in their places' });
-    await scorePages(opened.pages(report.columns, to === 'ndjson' ? 'json' : 'text'), sink, scoring);
-    await sink.end();
-  }
-
-  /** Scores an input for `into`. */
-  private async take(opened: OpenInput, name: string, scorer: RunScorer): Promise<void> {
-    const { into } = this.options;
-    if (into === undefined) return;
-    const report = this.namesOf(opened, { format: 'parquet', outputFormat: 'parquet' });
+  /** Scores the rows of an open input. @throws NamesError */
+  private async scoreRows(opened: OpenInput, scorer: RunScorer, target: Target): Promise<void> {
+    const { name, outputFormat: format, write, writeBad, bad, histories = this.histories } = target;
+    const { into, late } = this.options;
+    const report = this.namesOf(opened, target);
     this.tellNames(name, report);
-    const scoring = this.scoring(scorer, this.histories, {
-      name,
-      others: 'the count of rows without scores',
+    const rows = this.rowScorer(scorer);
+    const personOrder = histories && new PersonOrder(histories, rows, late);
+    const options: SinkOptions = {
+      keep: report.columns.keep,
+      keptTypes: opened.keptTypes?.(report.columns),
+      keptColumns: opened.keptColumns?.(report.columns),
+      measured: this.isMeasured || report.hasMeasurements || histories?.areMeasured === true,
+      explain: this.options.explain === true,
+      model: scorer.model,
+      format,
+      isStream: writeBad === undefined,
+      engine: this.engine,
+    };
+    const sink = into ?? (await openSink(write, options));
+    const lines = new LineWriter(options);
+    const all: PageSink = {
+      async write(job) {
+        await sink.write(job);
+        if (job.problems.size > 0) await writeBad?.(lines.bad(job, name));
+      },
+    };
+    const others =
+      into !== undefined
+        ? 'the count of rows without scores'
+        : bad === undefined
+          ? '"error" in their places'
+          : join(dirname(name), basename(bad));
+    const form = into !== undefined || format === 'ndjson' ? 'json' : 'text';
+    await scorePages(opened.pages(report.columns, form), all, {
+      scorer: rows,
+      rowsMax: personOrder === undefined ? ROWS_MAX : HISTORY_ROWS_MAX,
+      tally: this.tally,
+      personOrder,
+      onBad: (row, problem, header) => this.badRows.tell({ input: name, row, header }, problem, others),
     });
-    await scorePages(opened.pages(report.columns), into, scoring);
+    if (into === undefined) await (sink as ScoreSink).end();
   }
 
   /** Whether the input was finished before; one that only its state knows of is finished here. @throws StateError */
@@ -284,7 +295,9 @@ export class Run {
       );
     }
     // The state is written first: the scores that it lists are complete.
-    if (own === 'open' && !finishAside(input)) {
+    const made = own === 'open' ? madeBefore(input) : undefined;
+    if (made !== undefined) await finish(input, made, this.engine);
+    else if (own === 'open') {
       throw new StateError(
         `the sessions of ${input.path} are in the state, but ${input.output} is gone: remove the state and all scores to begin again`,
       );
@@ -307,13 +320,11 @@ export class Run {
   }
 
   /** Checks the names of an open input. @throws NamesError */
-  private namesOf(
-    opened: OpenInput,
-    { format, outputFormat }: Pick<Input, 'format' | 'outputFormat'>,
-  ): NamesReport {
+  private namesOf({ names }: OpenInput, target: Pick<Input, 'format' | 'outputFormat'>): NamesReport {
     const { keep, history, into } = this.options;
-    const wanted = { keep, history, isRead: into !== undefined };
-    return readNames(opened.names, wanted, format === 'ndjson' && outputFormat === 'ndjson');
+    const isRead = into !== undefined;
+    const mayVary = !isRead && target.format === 'ndjson' && target.outputFormat === 'ndjson';
+    return readNames(names, { keep, history, isRead }, mayVary);
   }
 
   private tellNames(name: string, { found, warnings }: NamesReport): void {
@@ -324,41 +335,6 @@ export class Run {
       if (found !== this.told?.found) this.told = { name, found };
     }
     for (const warning of warnings) this.say(`${name}: ${warning}`);
-  }
-
-  private sinking(
-    opened: OpenInput,
-    { columns, hasMeasurements }: NamesReport,
-    model: ScoringModel,
-    how: Pick<SinkOptions, 'format' | 'isStream'> & { readonly histories?: Histories | undefined },
-  ): SinkOptions {
-    const { histories = this.histories, format, isStream } = how;
-    return {
-      keep: columns.keep,
-      keptTypes: opened.keptTypes?.(columns),
-      keptColumns: opened.keptColumns?.(columns),
-      measured: this.isMeasured || hasMeasurements || histories?.areMeasured === true,
-      explain: this.options.explain === true,
-      model,
-      format,
-      isStream,
-      engine: this.engine,
-    };
-  }
-
-  private scoring(
-    scorer: RunScorer,
-    histories: Histories | undefined,
-    { name, others }: { readonly name: string; readonly others: string },
-  ): ScorePagesOptions {
-    const rows = this.rowScorer(scorer);
-    const { tally, badRows } = this;
-    const personOrder =
-      histories === undefined ? undefined : new PersonOrder(histories, rows, this.options.late);
-    const rowsMax = personOrder === undefined ? ROWS_MAX : HISTORY_ROWS_MAX;
-    const onBad: ScorePagesOptions['onBad'] = (row, problem, header) =>
-      badRows.tell({ input: name, row, header }, problem, others);
-    return { scorer: rows, rowsMax, tally, personOrder, onBad };
   }
 
   /** @throws OperatorError if explanations are requested of a model that has none */

@@ -52,14 +52,14 @@ export interface RunEnd {
 export async function scoreRows(config: Config, options: ScoreOptions, command: string): Promise<RunEnd> {
   const say = saying(command);
   collectWithoutHelpers();
-  const log = createLog({ level: config.logLevel, sink: standardError });
+  const log = createLog({ level: config.logLevel, sink: process.stderr });
   const tally = newTally();
   let scorer: Scorer;
   let run: Run | undefined;
-  let todo: readonly Input[];
+  let end: Pick<RunEnd, 'code' | 'isWhole'>;
   try {
     run = new Run(config, options, tally, say);
-    todo = await run.open();
+    const todo = await run.open();
     const skipped = run.inputs.length - todo.length;
     if (skipped > 0) say(`${skipped} of ${run.inputs.length} files are finished already`);
     if (todo.length === 0 && run.inputs.length > 0) {
@@ -67,12 +67,12 @@ export async function scoreRows(config: Config, options: ScoreOptions, command: 
       process.exit(0);
     }
     scorer = await openOfflineScorer(config, log);
+    end = await work(config, { scorer, tally, run, todo, say });
   } catch (error) {
     await run?.close();
     say(`${placeOf(run)}${messageOf(error)}`);
     process.exit(startCode(error));
   }
-  const end = await work(config, { scorer, tally, run, todo, say });
   await run.close();
   await scorer.drained();
   await scorer.close();
@@ -166,10 +166,3 @@ function watchForHang(
     Math.max(1, hangMs / LOOKS_PER_HANG),
   ).unref();
 }
-
-/** Messages go to standard error, since standard output carries the scores. */
-const standardError = {
-  write(line: string): void {
-    process.stderr.write(line);
-  },
-};

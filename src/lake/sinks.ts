@@ -1,85 +1,38 @@
-import { createReadStream } from 'node:fs';
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
+import { createReadStream, rmSync } from 'node:fs';
+import { open, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Writable } from 'node:stream';
-import type { RecordBatch } from 'apache-arrow';
-import type { Engine } from './engine.js';
-import type { Format } from './inputs.js';
+import { NEW_FILE, OWNER_ONLY } from '../files/partialFile.js';
+import { linesSql, quoted, textOf, type Engine } from './engine.js';
+import type { Job } from './job.js';
 import { LineWriter } from './lineWriter.js';
-import type { PageSink } from './scorePages.js';
-import type { TableOptions } from './tableSink.js';
+import {
+  scoreColumns,
+  type ScoreColumn,
+  type ScoreSink,
+  type SinkOptions,
+  type WriteBytes,
+} from './scoreColumns.js';
 
 const CHUNK_BYTES = 1 << 20;
 
-/** Writes bytes; resolves once there is room for more. */
-export type WriteBytes = (bytes: string | Uint8Array) => Promise<void>;
-
-/** Scores on their way to a file or a stream. */
-export interface ScoreSink extends PageSink {
-  /** Writes the rest; does not close the destination. */
-  end(): Promise<void>;
-}
-
-export interface SinkOptions extends Omit<TableOptions, 'format'> {
-  readonly format: Format;
-  /** The kept columns of an Arrow stream, without rows. */
-  readonly keptColumns?: RecordBatch | undefined;
-  readonly engine: () => Promise<Engine>;
-}
-
 export async function openSink(write: WriteBytes, options: SinkOptions): Promise<ScoreSink> {
   const { format } = options;
-  if (format === 'arrow') return openArrowSink(write, options);
+  if (format === 'arrow') return (await import('./arrowSink.js')).openArrowSink(write, options);
   if (format === 'ndjson') {
     const lines = new LineWriter(options);
-    return {
-      async write(job) {
-        const text = lines.text(job);
-        if (text !== '') await write(text);
-      },
-      end: async () => undefined,
+    const writeLines = async (job: Job): Promise<void> => {
+      const text = lines.text(job);
+      if (text !== '') await write(text);
     };
+    return { write: writeLines, end: async () => undefined };
   }
-  const { TableSink } = await import('./tableSink.js');
   const table = new TableSink(await options.engine(), { ...options, format });
   return {
     write: (job) => table.write(job),
     async end() {
       for await (const bytes of createReadStream(await table.end(), { highWaterMark: CHUNK_BYTES }))
         await write(bytes as Buffer);
-    },
-  };
-}
-
-async function openArrowSink(write: WriteBytes, options: SinkOptions): Promise<ScoreSink> {
-  const { ArrowWriter } = await import('./arrowWriter.js');
-  const { RecordBatchStreamWriter } = await import('apache-arrow');
-  const tables = new ArrowWriter(options);
-  const writer = new RecordBatchStreamWriter();
-  let isEmpty = true;
-  // A batch comes in many pieces of a few bytes.
-  let pieces: Uint8Array[] = [];
-  const copied = (async () => {
-    for await (const piece of writer) pieces.push(piece);
-  })();
-  copied.catch(() => undefined); // reported by the next write
-  const writePieces = async (): Promise<void> => {
-    const bytes = Buffer.concat(pieces);
-    pieces = [];
-    if (bytes.length > 0) await write(bytes);
-  };
-  return {
-    async write(job) {
-      isEmpty = false;
-      writer.write(tables.batch(job.page.keptColumns, job));
-      // Its bytes are written before the next ones are produced.
-      await Promise.race([turnOfTheLoop(), copied]);
-      await writePieces();
-    },
-    async end() {
-      if (isEmpty) writer.write(tables.batch(options.keptColumns, undefined));
-      writer.finish();
-      await copied;
-      await writePieces();
     },
   };
 }
@@ -110,4 +63,74 @@ export function flushed(output: Writable): Promise<void> {
   return new Promise((resolve, reject) => {
     output.write('', (error) => (error ? reject(error) : resolve()));
   });
+}
+
+const FORMATS = { parquet: 'FORMAT parquet, COMPRESSION zstd', csv: 'FORMAT csv, HEADER' } as const;
+/** Between cells: JSON has no such letter. */
+const DELIMITER = '\u0001';
+
+interface TableSinkOptions extends SinkOptions {
+  readonly format: keyof typeof FORMATS;
+}
+
+/** Collects scored rows as lines of cells in the engine's folder, from which the engine makes one table at the end. */
+class TableSink {
+  private static count = 0;
+  private readonly path: string;
+  private readonly columns: readonly ScoreColumn[];
+  private file: FileHandle | undefined;
+
+  constructor(
+    private readonly engine: Engine,
+    private readonly options: TableSinkOptions,
+  ) {
+    this.path = join(engine.folder, `scores-${TableSink.count++}`);
+    this.columns = scoreColumns(options);
+  }
+
+  async write(job: Job): Promise<void> {
+    let text = '';
+    for (let row = 0; row < job.page.rows; row++)
+      if (this.options.isStream || !job.problems.has(row)) text += `${this.cells(job, row)}\n`;
+    this.file ??= await open(this.path, NEW_FILE, OWNER_ONLY);
+    await this.file.writeFile(text);
+  }
+
+  /** Writes all rows. @returns the path of the table, below the engine's folder */
+  async end(): Promise<string> {
+    const { keep, keptTypes, format } = this.options;
+    this.file ??= await open(this.path, NEW_FILE, OWNER_ONLY);
+    await this.file.close();
+    const cells = [
+      ...keep.map((name, place) => {
+        const text = `json_extract_string(c${place}, '$')`;
+        return { name, type: 'VARCHAR', sql: `CAST(${text} AS ${keptTypes?.[place] ?? 'VARCHAR'})` };
+      }),
+      ...this.columns.map(({ name, type }, place) => ({ name, type, sql: `c${keep.length + place}` })),
+    ];
+    const types = cells.map(({ type }, place) => `'c${place}': '${type}'`);
+    const selected = cells.map(({ name, sql }) => `${sql} AS ${quoted(name)}`).join(', ');
+    const path = `${this.path}.${format}`;
+    const select = `SELECT ${selected} FROM ${linesSql(this.path, types, DELIMITER)}`;
+    await this.engine.run(`COPY (${select}) TO ${textOf(path)} (${FORMATS[format]})`, 'the output');
+    rmSync(this.path);
+    return path;
+  }
+
+  private cells(job: Job, row: number): string {
+    let text = '';
+    for (const name of this.options.keep) text += keptCell(job.page.kept(name, row)) + DELIMITER;
+    const own = this.columns.map(({ at }) => at(job, row) ?? '');
+    return text + own.join(DELIMITER);
+  }
+}
+
+/** Half a pair of UTF-16, which the engine refuses. */
+const SURROGATE = /\\u[dD][89a-fA-F]/;
+
+/** A kept value as text in JSON, which the engine casts to its type: numbers keep their digits. */
+function keptCell(json: string | undefined): string {
+  if (json === undefined || json === 'null') return '';
+  if (!json.startsWith('"')) return JSON.stringify(json);
+  return SURROGATE.test(json) ? JSON.stringify(Buffer.from(JSON.parse(json) as string).toString()) : json;
 }

@@ -8,19 +8,21 @@ import {
   realpathSync,
   renameSync,
   rmSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { createInterface } from 'node:readline';
 import { crc32 } from 'node:zlib';
 import { OperatorError } from '../base/operatorError.js';
 import { acquireFileLock } from '../files/fileLock.js';
 import { NEW_FILE, OWNER_ONLY, partialName, removeDeadPartials } from '../files/partialFile.js';
 import type { Histories } from './histories.js';
+import { LineSplitter, jsonIn, type Line } from './lineSplitter.js';
 
 const KIND = 'acuity histories';
 const FORMAT = 3;
 const CHUNK_CHARS = 1 << 20;
+
+type Head = Readonly<Record<string, unknown>>;
 
 /** A state file that can't be used. */
 export class StateError extends OperatorError {
@@ -68,20 +70,25 @@ export class StateFile {
   /** Reads what another run left; nothing if there is no file yet. @throws StateError */
   async load(): Promise<void> {
     if (!existsSync(this.path)) return;
-    let [number, checksum, isEnded] = [0, 0, false];
-    for await (const text of createInterface({ input: createReadStream(this.path), crlfDelay: Infinity })) {
-      number++;
-      const line = parsed(text);
+    const lines = new LineSplitter(Infinity);
+    let checksum = 0;
+    /** Whether the last line was the checksum. */
+    let isEnded: boolean | undefined;
+    const take = ({ number, bytes = new Uint8Array() }: Line): void => {
+      const line = (jsonIn(Buffer.from(bytes).toString()) ?? undefined) as Head | undefined;
+      const isPerson = Array.isArray(line);
       const isGood =
-        line !== undefined &&
-        (number === 1
-          ? this.loadHead(line)
-          : !isEnded && (Array.isArray(line) ? this.loadPerson(line) : line['checksum'] === checksum));
+        isEnded === undefined
+          ? line !== undefined && this.loadHead(line)
+          : !isEnded && (isPerson ? this.loadPerson(line) : line?.['checksum'] === checksum);
       if (!isGood) throw this.damaged(`is damaged in line ${number}`);
-      isEnded = number > 1 && !Array.isArray(line);
-      checksum = crc32(`${text}\n`, checksum);
-    }
-    if (number === 0) throw this.damaged('is empty');
+      isEnded = isEnded !== undefined && !isPerson;
+      checksum = crc32('\n', crc32(bytes, checksum));
+    };
+    for await (const chunk of createReadStream(this.path))
+      for (const line of lines.split(chunk as Buffer)) take(line);
+    for (const line of lines.end()) take(line);
+    if (isEnded === undefined) throw this.damaged('is empty');
     if (!isEnded) throw this.damaged('is cut short');
   }
 
@@ -90,21 +97,17 @@ export class StateFile {
     const partial = partialName(this.path);
     const file = openSync(partial, NEW_FILE, OWNER_ONLY);
     try {
-      try {
-        let checksum = 0;
-        for (const text of this.texts()) {
-          checksum = crc32(text, checksum);
-          writeAll(file, text);
-        }
-        writeAll(file, `${JSON.stringify({ checksum })}\n`);
-        fsyncSync(file);
-      } finally {
-        closeSync(file);
+      let checksum = 0;
+      for (const text of this.texts()) {
+        checksum = crc32(text, checksum);
+        writeFileSync(file, text);
       }
+      writeFileSync(file, `${JSON.stringify({ checksum })}\n`);
+      fsyncSync(file);
       renameSync(partial, this.path);
-    } catch (error) {
+    } finally {
+      closeSync(file);
       rmSync(partial, { force: true });
-      throw error;
     }
   }
 
@@ -120,7 +123,7 @@ export class StateFile {
     yield text;
   }
 
-  private loadHead({ kind, format, inputs }: Readonly<Record<string, unknown>>): boolean {
+  private loadHead({ kind, format, inputs }: Head): boolean {
     if (kind !== KIND) throw new StateError(`${this.path} is no state file: name another one`);
     if (format !== FORMAT) {
       throw new StateError(
@@ -142,19 +145,4 @@ export class StateFile {
       `${this.path} ${what}, and no state that can be gone on with: bring back a copy of it, or remove it and its scores to begin again`,
     );
   }
-}
-
-/** A line as an object or an array; undefined if it is neither. */
-function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const line: unknown = JSON.parse(text);
-    return typeof line === 'object' && line !== null ? (line as Record<string, unknown>) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function writeAll(file: number, text: string): void {
-  const bytes = Buffer.from(text);
-  for (let written = 0; written < bytes.length;) written += writeSync(file, bytes, written);
 }

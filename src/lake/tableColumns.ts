@@ -2,22 +2,35 @@ import { SERIES_ALIASES, SERIES_FIELDS, SESSION_SCALARS, type SeriesField } from
 import { UNPROCESSABLE } from '../contract/problems.js';
 import type { ScalarColumn, SeriesColumn, SessionColumns } from '../reading/columns.js';
 import { NamesError, type RowProblem } from './errors.js';
+import { jsonIn } from './lineSplitter.js';
 import { fieldOf, type HistoryColumns, type InputNames } from './names.js';
 
-/** What a column of a table can be used for, whichever library reads it. */
-export type Kind =
-  | 'whole'
-  | 'float'
-  | 'decimal'
-  | 'text'
-  | 'numbers'
-  | 'boolean'
-  | 'bytes'
-  | 'date'
-  | 'time'
-  | 'uuid'
-  | 'null'
-  | 'other';
+/** What a column of a table can be used for, by the name that DuckDB or Arrow gives its type. */
+const KINDS = {
+  whole: /^U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|INT(8|16|32|64))$/i,
+  float: /^(FLOAT|DOUBLE|FLOAT(16|32|64))$/i,
+  decimal: /^DECIMAL/i,
+  text: /^(VARCHAR|JSON|ENUM|(LARGE)?UTF8)/i,
+  boolean: /^BOOL/i,
+  bytes: /^BLOB$/,
+  date: /^DATE/i,
+  time: /^TIMESTAMP/i,
+  uuid: /^UUID$/,
+  null: /^(SQL)?NULL$/i,
+} as const;
+export type Kind = keyof typeof KINDS | 'numbers' | 'other';
+
+const LIST = /^(?:(.*)\[\d*\]|\w*List(?:\[\d+\])?<(.*)>)$/s;
+const DICTIONARY = /^Dictionary<\w+, (.*)>$/s;
+
+export function kindOf(type: string): Kind {
+  const [, value] = DICTIONARY.exec(type) ?? [];
+  if (value !== undefined) return kindOf(value);
+  const [isList, ofEngine, ofArrow = ofEngine] = LIST.exec(type) ?? [];
+  if (isList !== undefined) return NUMBERS.includes(kindOf(ofArrow ?? '')) ? 'numbers' : 'other';
+  const kinds = Object.keys(KINDS) as (keyof typeof KINDS)[];
+  return kinds.find((kind) => KINDS[kind].test(type)) ?? 'other';
+}
 
 export interface TableColumn {
   /** As written in the input. */
@@ -88,87 +101,84 @@ export function namesOfColumns(columns: readonly TableColumn[]): InputNames {
   };
 }
 
+/** A field of a session in some rows. */
+export interface SessionField {
+  readonly field: string;
+  /** What reads it fast: the lists of a series, or a number for each row; neither if only JSON can say it. */
+  readonly series?: Pick<SeriesColumn, 'values' | 'from' | 'to'>;
+  readonly scalar?: ScalarColumn['at'];
+  /** The value in JSON, its bytes as Latin-1; undefined if the row has none. */
+  json(row: number): string | undefined;
+}
+
 type IsNull = (row: number) => boolean;
 
-/** A field of a session in some rows. Texts are Latin-1 of their bytes. */
-export type SessionField = { readonly field: string } & (
-  | {
-      /** Row i's are `values[starts[i] … ends[i])`; a null among them is NaN. */
-      readonly values: SeriesColumn['values'];
-      readonly starts: ArrayLike<number>;
-      /** Equals the start if the row has no list. */
-      readonly ends: ArrayLike<number>;
-      readonly isNull: IsNull;
-    }
-  | { readonly numbers: ArrayLike<number>; readonly isNull: IsNull }
-  | { readonly texts: (row: number) => string | undefined; readonly isCell: boolean }
-);
-
-/** The member of a session's JSON for a row, its bytes as Latin-1; undefined if the row has none. */
-type FieldWriter = (row: number) => string | undefined;
-
-/** The sessions of some rows; cells that are no lists go to `problems`. */
-export function sessionColumns(
-  fields: readonly SessionField[],
-  problems: Map<number, RowProblem>,
-): SessionColumns {
-  const series: SeriesColumn[] = [];
-  const scalars: ScalarColumn[] = [];
-  const writers: FieldWriter[] = [];
-  let arePlain = true;
-  for (const own of fields) {
-    const [seriesField, scalarField] = [SERIES_NAMES.get(own.field), SCALAR_NAMES.get(own.field)];
-    const member = (json: string): string => `"${own.field}":${json}`;
-    if ('texts' in own) {
-      const { texts, isCell, field } = own;
-      if (scalarField === 'sex' && !isCell) scalars.push({ field: 'sex', at: (row) => sexOf(texts(row)) });
-      else arePlain = false;
-      writers.push(
-        seriesField === undefined ? scalarText(field, texts, isCell) : seriesText(field, texts, problems),
-      );
-    } else if ('starts' in own && seriesField !== undefined) {
-      const { values, starts, ends, isNull } = own;
-      if (series.some(({ field }) => field === seriesField)) arePlain = false;
-      const [from, to] = [starts, ends].map((all) => (row: number) => all[row] ?? 0);
-      if (from !== undefined && to !== undefined) series.push({ field: seriesField, values, from, to });
-      writers.push((row) =>
-        isNull(row) ? undefined : member(jsonList(values.subarray(starts[row] ?? 0, ends[row] ?? 0))),
-      );
-    } else if ('numbers' in own && scalarField !== undefined) {
-      const { numbers, isNull } = own;
-      // JSON has neither NaN nor infinities: such values go to the exact path, which refuses them.
-      const at = (row: number): number => (isNull(row) ? NaN : given(numbers[row] ?? NaN));
-      scalars.push({ field: scalarField, at });
-      writers.push((row) => (isNull(row) ? undefined : member(jsonNumber(numbers[row] ?? NaN))));
-    }
-  }
+/** The sessions of some rows. */
+export function sessionColumns(fields: readonly SessionField[]): SessionColumns {
+  const series = fields.flatMap(({ field, series: own }) => {
+    const name = SERIES_NAMES.get(field);
+    return name === undefined || own === undefined ? [] : [{ field: name, ...own }];
+  });
+  const scalars = fields.flatMap(({ field, scalar: at }) => {
+    const name = SCALAR_NAMES.get(field);
+    return name === undefined || at === undefined ? [] : [{ field: name, at }];
+  });
+  const areSingle = new Set(series.map(({ field }) => field)).size === series.length;
   const bodyOf = (row: number): Buffer => {
-    const members = writers.flatMap((write) => write(row) ?? []);
+    const members = fields.flatMap(({ field, json }) => {
+      const value = json(row);
+      return value === undefined ? [] : [`"${field}":${value}`];
+    });
     return Buffer.from(`{"current_session":{${members.join(',')}}}`, 'latin1');
   };
-  return { series, scalars, arePlain, bodyOf };
+  return { series, scalars, arePlain: areSingle && series.length + scalars.length === fields.length, bodyOf };
 }
 
-type Texts = (row: number) => string | undefined;
+/** Lists of numbers. Row i's are `values[starts[i] … ends[i])`, none if both are equal; a null among them is NaN. */
+export interface Lists {
+  readonly values: Float32Array | Float64Array | Int32Array;
+  readonly starts: ArrayLike<number>;
+  readonly ends: ArrayLike<number>;
+}
 
-function seriesText(field: string, texts: Texts, problems: Map<number, RowProblem>): FieldWriter {
-  return (row) => {
+export function listField(field: string, { values, starts, ends }: Lists, isNull: IsNull): SessionField {
+  const [from, to] = [(row: number) => starts[row] ?? 0, (row: number) => ends[row] ?? 0];
+  const jsonOf = (value: number): string => (Number.isNaN(value) ? 'null' : jsonNumber(value));
+  const json = (row: number): string | undefined =>
+    isNull(row) ? undefined : `[${Array.from(values.subarray(from(row), to(row)), jsonOf).join(',')}]`;
+  return { field, series: { values, from, to }, json };
+}
+
+export function numberField(field: string, numbers: ArrayLike<number>, isNull: IsNull): SessionField {
+  // JSON has neither NaN nor infinities: such values go to the exact path, which refuses them.
+  const given = (value: number): number => (Number.isNaN(value) ? Infinity : value);
+  return {
+    field,
+    scalar: (row) => (isNull(row) ? NaN : given(numbers[row] ?? NaN)),
+    json: (row) => (isNull(row) ? undefined : jsonNumber(numbers[row] ?? NaN)),
+  };
+}
+
+/**
+ * Texts, or cells of CSV if `isCell`, which are numbers and lists too; their bytes as Latin-1. Cells that are no lists
+ * go to `problems`.
+ */
+export function textField(
+  { field, isCell = false }: { readonly field: string; readonly isCell?: boolean | undefined },
+  texts: (row: number) => string | undefined,
+  problems: Map<number, RowProblem>,
+): SessionField {
+  const isSeries = SERIES_NAMES.has(field);
+  const json = (row: number): string | undefined => {
     const text = texts(row);
-    if (text === undefined || text === '') return undefined;
+    if (text === undefined || (text === '' && (isCell || isSeries))) return undefined;
+    if (!isSeries) return isCell ? valueOfCell(text.trim()) : JSON.stringify(text);
     const list = listOfCell(text);
-    if (list !== undefined) return `"${field}":${list}`;
     const detail = `the cell of ${field} begins as a JSON array, and is not one whole array`;
-    problems.set(row, { status: UNPROCESSABLE.status, detail });
-    return undefined;
+    if (list === undefined) problems.set(row, { status: UNPROCESSABLE.status, detail });
+    return list;
   };
-}
-
-function scalarText(field: string, texts: Texts, isCell: boolean): FieldWriter {
-  return (row) => {
-    const text = texts(row);
-    if (text === undefined || (isCell && text === '')) return undefined;
-    return `"${field}":${isCell ? valueOfCell(text.trim()) : JSON.stringify(text)}`;
-  };
+  return field === 'sex' && !isCell ? { field, scalar: (row) => sexOf(texts(row)), json } : { field, json };
 }
 
 function sexOf(text: string | undefined): number {
@@ -176,21 +186,12 @@ function sexOf(text: string | undefined): number {
   return text === 'M' ? 1 : text === 'F' ? -1 : Infinity;
 }
 
-function given(value: number): number {
-  return Number.isNaN(value) ? Infinity : value;
-}
-
 function jsonNumber(value: number): string {
   return Number.isFinite(value) ? String(value) : `"${value}"`;
 }
 
-function jsonList(values: ArrayLike<number>): string {
-  const items = Array.from(values, (value) => (Number.isNaN(value) ? 'null' : jsonNumber(value)));
-  return `[${items.join(',')}]`;
-}
-
 /** A number in JSON's notation. */
-const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
+export const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 const MANY =
   /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?:[\s;|]+-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)*$/;
 /** An array that ends where the cell ends, recognised without decoding: no nested brackets, no text. */
@@ -199,20 +200,12 @@ const PLAIN_ARRAY = /^\[[^[\]{}"]*\]$/;
 /** Undefined if the cell is not one whole array: the text after it would become fields of the session. */
 function listOfCell(cell: string): string | undefined {
   const text = cell.trim();
-  if (text.startsWith('[')) return PLAIN_ARRAY.test(text) || isArray(text) ? text : undefined;
+  if (text.startsWith('[')) return PLAIN_ARRAY.test(text) || Array.isArray(jsonIn(text)) ? text : undefined;
   if (MANY.test(text)) return `[${text.replaceAll(/[\s;|]+/g, ',')}]`;
   return `[${text
     .split(/[\s;|]+/)
     .map(valueOfCell)
     .join(',')}]`;
-}
-
-function isArray(text: string): boolean {
-  try {
-    return Array.isArray(JSON.parse(text));
-  } catch {
-    return false;
-  }
 }
 
 /** A cell as JSON. */

@@ -19,16 +19,3 @@ export function quantileOf(sorted: ArrayLike<number>, share: number): number {
   const above = sorted[Math.ceil(place)] ?? NaN;
   return below + (above - below) * (place - Math.floor(place));
 }
-
-/**
- * Compares `values` with `others`, repetition by repetition. Compare only what was measured side by side: a slow
- * minute of the machine slows both and leaves their ratio unchanged.
- */
-export function pairwise(
-  values: readonly number[],
-  others: readonly number[],
-  compare: (value: number, other: number) => number,
-): number[] {
-  if (values.length !== others.length) throw new RangeError('not measured side by side');
-  return values.map((value, repetition) => compare(value, others[repetition] ?? NaN));
-}

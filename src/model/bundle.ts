@@ -4,16 +4,17 @@ import { errorCode, systemReason } from '../files/fileError.js';
 import { directFiles, type Files } from '../files/files.js';
 import { OperatorError } from '../base/operatorError.js';
 import { FEATURES, featuresHash } from '../contract/features.js';
-import { explainTableCheck, type ExplainTable } from './explainTable.js';
-import { EXPLAIN_TENSORS, GRAPH_TENSORS, type GraphTensors } from './tensors.js';
 import {
   EXPLAIN_TABLE,
-  goldenCheck,
-  manifestCheck,
+  type ExplainTable,
+  explainTableCheck,
   type Golden,
+  goldenCheck,
   type Graph,
   type Manifest,
+  manifestCheck,
 } from './manifest.js';
+import { EXPLAIN_TENSORS, GRAPH_TENSORS, type GraphTensors } from './tensors.js';
 
 /** A model folder fit to be served: its manifest and golden cases, checked against this code. */
 export interface Bundle {

@@ -1,7 +1,7 @@
 import { CONTRIBUTORS, EXPLANATION, type Confidence } from '../contract/explanation.js';
 import { SCORE_FIELDS, SERIES_FIELDS } from '#rules/fields.js';
 import type { Explanation } from '../contract/response.js';
-import type { ExplainTable } from '../model/explainTable.js';
+import type { ExplainTable } from '../model/manifest.js';
 import { isMoved, type Adjustments } from './measuredRow.js';
 import type { Quality } from './quality.js';
 import { hundredths } from './respond.js';

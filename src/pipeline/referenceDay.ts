@@ -2,7 +2,7 @@ import { FEATURES, FEATURE_COUNT, ROW_CLAMP, featureAt } from '../contract/featu
 import { PAST_MAX } from '#rules/fields.js';
 import { Sleep } from '#rules/sleep.js';
 import { TYPICAL_FEATURES } from '../contract/explanation.js';
-import type { ExplainTable, Typical } from '../model/explainTable.js';
+import type { ExplainTable, Typical } from '../model/manifest.js';
 import { normaliseSleep } from './normalise.js';
 import { LAYOUT } from '../records/layout.js';
 import type { PredictionRequest } from '../records/request.js';

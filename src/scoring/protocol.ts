@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { BatchVariant } from '../contract/graphVariant.js';
-import type { ExplainTable } from '../model/explainTable.js';
+import type { ExplainTable } from '../model/manifest.js';
 
 /**
  * What crosses between an event loop and its workers, types only. Requests lie in shared memory

@@ -1,9 +1,7 @@
-import { pairwise, spreadOf, type Spread } from '../load/statistics.js';
+import { spreadOf, type Spread } from '../load/statistics.js';
 
-export type GoalName = 'throughput' | 'latency';
-
+/** The most requests a second. */
 export interface Goal {
-  readonly name: GoalName;
   /** The highest accepted 99th percentile; undefined: any. */
   readonly p99Ms: number | undefined;
 }
@@ -16,15 +14,15 @@ export interface Outcome {
 }
 
 /**
- * Orders outcomes, better first: without errors before with errors, within the limit before beyond it, then by the
- * goal.
+ * Orders outcomes, better first: without errors before with errors, within the limit before beyond it, then by
+ * throughput.
  */
-export function compareOutcomes({ name, p99Ms = Infinity }: Goal, a: Outcome, b: Outcome): number {
+export function compareOutcomes({ p99Ms = Infinity }: Goal, a: Outcome, b: Outcome): number {
   const faulty = Number(isFaulty(a)) - Number(isFaulty(b));
   if (faulty !== 0) return faulty;
   const late = Number(a.p99Ms > p99Ms) - Number(b.p99Ms > p99Ms);
   if (late !== 0) return late;
-  return name === 'latency' || a.p99Ms > p99Ms ? a.p99Ms - b.p99Ms : b.perSecond - a.perSecond;
+  return a.p99Ms > p99Ms ? a.p99Ms - b.p99Ms : b.perSecond - a.perSecond;
 }
 
 function isFaulty({ perSecond, errors }: Outcome): boolean {
@@ -40,7 +38,7 @@ export interface Duel {
 export interface Verdict {
   readonly recommends: 'winner' | 'defaults';
   readonly sentence: string;
-  /** The winner's throughput (for the latency goal, its 99th percentile) divided by the defaults'. */
+  /** The winner's throughput divided by the defaults'. */
   readonly ratio: Spread | undefined;
 }
 
@@ -49,8 +47,6 @@ const PAIRS_MIN = 3;
 
 /** Recommends the winner only if every pair agrees. */
 export function judge(goal: Goal, { winner, defaults }: Duel): Verdict {
-  const isThroughput = goal.name === 'throughput';
-  const valueOf = ({ perSecond, p99Ms }: Outcome): number => (isThroughput ? perSecond : p99Ms);
   if (winner.length === 0)
     return {
       recommends: 'defaults',
@@ -58,10 +54,8 @@ export function judge(goal: Goal, { winner, defaults }: Duel): Verdict {
         'There was no time left to repeat the setting that was found against the defaults: the defaults stay.',
       ratio: undefined,
     };
-  const ratio = spreadOf(
-    pairwise(winner.map(valueOf), defaults.map(valueOf), (value, other) => value / other),
-  );
-  const text = `${ratio.median.toFixed(2)} × (${ratio.min.toFixed(2)}–${ratio.max.toFixed(2)}) their ${isThroughput ? 'throughput' : 'p99'} over ${winner.length} pairs`;
+  const ratio = spreadOf(winner.map(({ perSecond }, pair) => perSecond / (defaults[pair]?.perSecond ?? NaN)));
+  const text = `${ratio.median.toFixed(2)} × (${ratio.min.toFixed(2)}–${ratio.max.toFixed(2)}) their throughput over ${winner.length} pairs`;
   const conclude = (recommends: Verdict['recommends'], words: string): Verdict => ({
     recommends,
     sentence: `${words}: ${text}.`,
@@ -92,9 +86,8 @@ export function judge(goal: Goal, { winner, defaults }: Duel): Verdict {
       'defaults',
       `The defaults are better: they keep p99 within ${limit} ms, the setting that was found did not when it was repeated`,
     );
-  const [isBetter, isWorse] = isThroughput ? [ratio.min > 1, ratio.max < 1] : [ratio.max < 1, ratio.min > 1];
-  if (isBetter) return conclude('winner', 'Better than the defaults in every pair');
-  if (isWorse) return conclude('defaults', 'The defaults are better in every pair');
+  if (ratio.min > 1) return conclude('winner', 'Better than the defaults in every pair');
+  if (ratio.max < 1) return conclude('defaults', 'The defaults are better in every pair');
   return conclude('defaults', 'The defaults are as good: the difference lies within the spread');
 }
 

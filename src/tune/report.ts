@@ -1,17 +1,12 @@
-import { htmlTable, pageOf } from './page.js';
-import { escapeHtml } from '../base/html.js';
 import { spreadOf } from '../load/statistics.js';
 import { environmentOf, nameOf, type Candidate } from './candidates.js';
-import { p99Words, type Duel, type Goal, type Outcome, type Verdict } from './goal.js';
+import type { Duel, Goal, Outcome, Verdict } from './goal.js';
 import type { Trial } from './halving.js';
 import type { TrialOutcome } from './trials.js';
 
 /** The findings of a run of `acuity tune`. */
 export interface TuneFindings {
-  readonly machine: string;
   readonly goal: Goal;
-  /** Requests per second of the trials for the latency goal. */
-  readonly rate: number | undefined;
   readonly rounds: readonly (readonly Trial<Candidate, TrialOutcome>[])[];
   readonly winner: Candidate;
   readonly defaults: Candidate;
@@ -43,13 +38,13 @@ function recommendedOf(findings: TuneFindings): Candidate {
 
 /** Remarks for the reader, one per line. */
 function remarksOf(findings: TuneFindings): string[] {
-  const { verdict, winner, defaults, goal, duel, rate } = findings;
+  const { verdict, winner, defaults, goal, duel } = findings;
   const p99Ms = expectedP99(findings);
   return [
     `acuity tune: ${verdict.sentence}`,
     `${isFound(findings) ? 'these' : 'found'}: ${nameOf(winner)}`,
     `defaults: ${nameOf(defaults)}`,
-    expectationOf(isFound(findings) ? duel.winner : duel.defaults, rate),
+    expectationOf(isFound(findings) ? duel.winner : duel.defaults),
     ...(goal.p99Ms !== undefined && p99Ms !== undefined && p99Ms > goal.p99Ms
       ? [`p99 stays above the ${goal.p99Ms} ms asked for: send less to this machine, or add machines.`]
       : []),
@@ -61,12 +56,11 @@ function remarksOf(findings: TuneFindings): string[] {
   ];
 }
 
-function expectationOf(outcomes: readonly Outcome[], rate: number | undefined): string {
+function expectationOf(outcomes: readonly Outcome[]): string {
   if (outcomes.length === 0) return 'not measured: too little time';
   const perSecond = spreadOf(outcomes.map((outcome) => outcome.perSecond));
   const p99Ms = spreadOf(outcomes.map((outcome) => outcome.p99Ms));
-  const load = rate === undefined ? 'saturated' : `at ${rate} requests/s offered`;
-  return `expected here, ${load}: ${spreadText(perSecond, 0)} requests/s, ${Number.isFinite(p99Ms.median) ? `p99 ${spreadText(p99Ms, 1)} ms` : 'no p99'}`;
+  return `expected here, saturated: ${spreadText(perSecond, 0)} requests/s, ${Number.isFinite(p99Ms.median) ? `p99 ${spreadText(p99Ms, 1)} ms` : 'no p99'}`;
 }
 
 function spreadText({ median, min, max }: ReturnType<typeof spreadOf>, digits: number): string {
@@ -81,60 +75,4 @@ function expectedP99(findings: TuneFindings): number | undefined {
 
 function isGeneratorLimit({ rounds }: TuneFindings): boolean {
   return rounds.at(-1)?.some(({ result }) => result.generatorBusy > GENERATOR_BUSY_MAX) ?? false;
-}
-
-/** The findings as a page. */
-export function pageFor(findings: TuneFindings): string {
-  const { machine, goal, rounds, verdict } = findings;
-  return pageOf({
-    title: 'acuity tune',
-    lead: { text: verdict.sentence, tone: 'good' },
-    subtitle: `${machine}; goal: ${goal.name}${goal.p99Ms === undefined ? '' : `, p99 within ${goal.p99Ms} ms`}`,
-    sections: [
-      {
-        heading: 'To paste',
-        note: 'As it is: into an environment file, or into a shell before the command.',
-        html: `<pre>${escapeHtml(blockOf(findings))}</pre>`,
-      },
-      {
-        heading: 'What was found, and the defaults',
-        note: 'Measured in turn, pair by pair. Only a difference that every pair shows counts.',
-        html: pairsTable(findings),
-      },
-      {
-        heading: 'What was tried',
-        note: 'The better half of each round goes on to the next one, with twice the time for each.',
-        html: htmlTable(triedTable(rounds)),
-      },
-    ],
-  });
-}
-
-/** The recommended one of both is marked. */
-function pairsTable(findings: TuneFindings): string {
-  const { duel } = findings;
-  const [found, defaults] = isFound(findings)
-    ? ['found: better', 'defaults']
-    : ['found', 'defaults: recommended'];
-  const cell = (outcome: Outcome | undefined): string =>
-    outcome === undefined ? '–' : `${outcome.perSecond.toFixed(0)}/s, ${p99Words(outcome.p99Ms)}`;
-  const recommended = isFound(findings) ? 1 : 2;
-  return htmlTable(
-    [
-      ['pair', found, defaults],
-      ...duel.defaults.map((theirs, pair) => [String(pair + 1), cell(duel.winner[pair]), cell(theirs)]),
-    ],
-    (_, column) => (column === recommended ? 'good' : undefined),
-  );
-}
-
-function triedTable(rounds: TuneFindings['rounds']): string[][] {
-  const rows = rounds.flatMap((trials, round) =>
-    trials.map(({ candidate, result: { perSecond, p99Ms, failure } }) => [
-      nameOf(candidate),
-      String(round + 1),
-      ...(failure === undefined ? [perSecond.toFixed(0), p99Words(p99Ms)] : ['failed', '–']),
-    ]),
-  );
-  return [['setting', 'round', 'requests/s', 'latency'], ...rows];
 }

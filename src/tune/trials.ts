@@ -3,7 +3,6 @@ import { fileURLToPath } from 'node:url';
 import type { Environment } from '../config/options.js';
 import { startChildServer, type ChildServer } from '../load/childServer.js';
 import type { Measurement } from '../load/measurement.js';
-import { runOpenLoop } from '../load/openLoop.js';
 import { runClosedLoop } from '../load/closedLoop.js';
 import { environmentOf, type Candidate } from './candidates.js';
 import type { Outcome } from './goal.js';
@@ -23,7 +22,7 @@ export interface Bench {
 }
 
 export interface TrialOutcome extends Outcome {
-  /** Share of the time in which this event loop, the load generator, was busy; NaN at a fixed rate. */
+  /** Share of the time in which this event loop, the load generator, was busy. */
   readonly generatorBusy: number;
   /** Why there is no measurement. */
   readonly failure?: string;
@@ -34,7 +33,6 @@ const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
 const SECONDS_MIN = 0.2;
 const WARM_UP_SHARE = 0.3;
 const STOPPING_MS = 200;
-const LAST_ANSWERS_MS = 1_000;
 
 /** The key store of the trials. */
 export function keysIn(folder: string): string {
@@ -59,7 +57,7 @@ export function startCandidate(bench: Bench, candidate: Candidate, name: string)
 export async function tryCandidate(
   bench: Bench,
   candidate: Candidate,
-  { trialMs, rate }: { readonly trialMs: number; readonly rate: number | undefined },
+  trialMs: number,
 ): Promise<TrialOutcome> {
   const startMs = performance.now();
   let server: ChildServer;
@@ -71,32 +69,22 @@ export async function tryCandidate(
   }
   try {
     const seconds = Math.max(SECONDS_MIN, (startMs + trialMs - performance.now() - STOPPING_MS) / 1000);
-    await loaded(bench, server, { seconds: seconds * WARM_UP_SHARE, rate: undefined });
-    return await loaded(bench, server, { seconds: seconds * (1 - WARM_UP_SHARE), rate });
+    await loaded(bench, server, seconds * WARM_UP_SHARE);
+    return await loaded(bench, server, seconds * (1 - WARM_UP_SHARE));
   } finally {
     await server.stop();
   }
 }
 
-/** One measurement: at saturation, or at `rate` requests per second if given. */
-export async function loaded(
-  bench: Bench,
-  server: ChildServer,
-  { seconds, rate }: { readonly seconds: number; readonly rate: number | undefined },
-): Promise<TrialOutcome> {
+/** One measurement at saturation. */
+export async function loaded(bench: Bench, server: ChildServer, seconds: number): Promise<TrialOutcome> {
   const { bodies, connections, key, endMs } = bench;
-  const load = { target: { port: server.port, key }, bodies, connections, seconds };
   // A server that hangs must not block this process: stopping it closes the connections.
   const timer = setTimeout(() => void server.stop(), Math.max(0, endMs - performance.now()));
   try {
-    if (rate === undefined) {
-      const { generatorBusy, ...measurement } = await runClosedLoop(load);
-      return { ...outcomeOf(measurement), generatorBusy };
-    }
-    return {
-      ...outcomeOf(await runOpenLoop({ ...load, rate, lastAnswersMs: LAST_ANSWERS_MS })),
-      generatorBusy: NaN,
-    };
+    const load = { target: { port: server.port, key }, bodies, connections, seconds };
+    const { generatorBusy, ...measurement } = await runClosedLoop(load);
+    return { ...outcomeOf(measurement), generatorBusy };
   } finally {
     clearTimeout(timer);
   }

@@ -1,5 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { issue } from '../auth/lifecycle.js';
 import { storesAt } from '../auth/location.js';
@@ -9,7 +9,7 @@ import { bodiesOf, PAYLOADS, type PayloadName } from '../load/payloads.js';
 import { candidatesFor, defaultsFor, nameOf, thinned, type Candidate } from './candidates.js';
 import { compareOutcomes, judge, p99Words, type Duel, type Goal, type Outcome } from './goal.js';
 import { affordable, halve } from './halving.js';
-import { blockOf, pageFor, type TuneFindings } from './report.js';
+import { blockOf, type TuneFindings } from './report.js';
 import { keysIn, loaded, startCandidate, tryCandidate, type Bench } from './trials.js';
 import { messageOf } from '../base/errors.js';
 
@@ -21,7 +21,6 @@ export interface TuneOptions {
   readonly payload: PayloadName | 'mixed';
   /** NDJSON of the operator's own requests, instead of a payload. */
   readonly requestsFile: string | undefined;
-  readonly htmlFile: string | undefined;
 }
 
 const MS_PER_MINUTE = 60_000;
@@ -34,9 +33,6 @@ const TRIAL_MS = 1_800;
 const PAIRS_WANTED = 6;
 const SLICE_SECONDS_MAX = 10;
 const SLICE_SECONDS_MIN = 0.2;
-/** Latency is compared where a service should run: at half of the defaults' throughput. */
-const RATE_SHARE = 0.5;
-const PROBE_SHARE = 0.05;
 
 /** Searches the best settings of this machine for a goal. Prints the block to paste to standard output. */
 export async function tune(options: TuneOptions): Promise<void> {
@@ -49,9 +45,7 @@ export async function tune(options: TuneOptions): Promise<void> {
   const key = await issueKey(folder);
   const { connections } = options;
   const bench: Bench = { folder, key, environment: environment(), bodies, connections, endMs };
-  const findings = await search(bench, options.goal, startMs);
-  process.stdout.write(`${blockOf(findings)}\n`);
-  if (options.htmlFile !== undefined) writeFileSync(options.htmlFile, pageFor(findings));
+  process.stdout.write(`${blockOf(await search(bench, options.goal, startMs))}\n`);
 }
 
 function bodiesFor({ payload, requestsFile }: TuneOptions): readonly string[] {
@@ -78,7 +72,6 @@ async function search(bench: Bench, goal: Goal, startMs: number): Promise<TuneFi
   const cores = usableCores();
   const defaults = defaultsFor(cores);
   const totalMs = bench.endMs - startMs;
-  const rate = goal.name === 'latency' ? await halfOfDefaults(bench, defaults, totalMs) : undefined;
   const all = candidatesFor(cores);
   const searchEndMs = startMs + totalMs * SEARCH_SHARE;
   const candidates = thinned(all, affordable(all.length, searchEndMs - performance.now(), TRIAL_MS));
@@ -88,14 +81,14 @@ async function search(bench: Bench, goal: Goal, startMs: number): Promise<TuneFi
     endMs: searchEndMs,
     nowMs: () => performance.now(),
     async measure(candidate, trialMs) {
-      const outcome = await tryCandidate(bench, candidate, { trialMs, rate });
+      const outcome = await tryCandidate(bench, candidate, trialMs);
       say(`${nameOf(candidate)}: ${outcome.failure ?? wordsOf(outcome)}`);
       return outcome;
     },
     compare: (a, b) => compareOutcomes(goal, a, b),
   });
   const winner = rounds.at(-1)?.[0]?.candidate ?? defaults;
-  const duel = await fight(bench, winner, defaults, rate);
+  const duel = await fight(bench, winner, defaults);
   const isSame = nameOf(winner) === nameOf(defaults);
   const verdict = isSame
     ? {
@@ -104,25 +97,11 @@ async function search(bench: Bench, goal: Goal, startMs: number): Promise<TuneFi
         ratio: undefined,
       }
     : judge(goal, duel);
-  return { machine: machineLine(cores), goal, rate, rounds, winner, defaults, duel, verdict };
-}
-
-async function halfOfDefaults(bench: Bench, defaults: Candidate, totalMs: number): Promise<number> {
-  const trialMs = Math.max(TRIAL_MS, totalMs * PROBE_SHARE);
-  const { perSecond, failure } = await tryCandidate(bench, defaults, { trialMs, rate: undefined });
-  if (failure !== undefined) throw new Error(failure);
-  const rate = Math.max(1, Math.round(perSecond * RATE_SHARE));
-  say(`the defaults answer ${Math.round(perSecond)} requests/s; latency is compared at ${rate}`);
-  return rate;
+  return { goal, rounds, winner, defaults, duel, verdict };
 }
 
 /** Measures winner and defaults alternately until the time is over; only once if they are the same. */
-async function fight(
-  bench: Bench,
-  winner: Candidate,
-  defaults: Candidate,
-  rate: number | undefined,
-): Promise<Duel> {
+async function fight(bench: Bench, winner: Candidate, defaults: Candidate): Promise<Duel> {
   const duel = { winner: [] as Outcome[], defaults: [] as Outcome[] };
   const names =
     nameOf(winner) === nameOf(defaults) ? (['defaults'] as const) : (['defaults', 'winner'] as const);
@@ -136,14 +115,14 @@ async function fight(
       SLICE_SECONDS_MAX,
       Math.max(SLICE_SECONDS_MIN, leftS / names.length / (PAIRS_WANTED + 2)),
     );
-    for (const server of servers.values()) await loaded(bench, server, { seconds, rate: undefined });
+    for (const server of servers.values()) await loaded(bench, server, seconds);
     // The order alternates between pairs, so that neither is always second; a tenth of the time is for opening
     // connections.
     for (let pair = 0; performance.now() + names.length * seconds * 1100 < bench.endMs; pair++) {
       for (const name of pair % 2 === 0 ? names : names.toReversed()) {
         const server = servers.get(name);
         if (server === undefined) continue;
-        const outcome = await loaded(bench, server, { seconds, rate });
+        const outcome = await loaded(bench, server, seconds);
         duel[name].push(outcome);
         say(`pair ${pair + 1}, ${name}: ${wordsOf(outcome)}`);
       }
@@ -160,10 +139,6 @@ async function fight(
 function wordsOf({ perSecond, p99Ms, errors }: Outcome): string {
   const faults = errors > 0 ? `, ${errors} without a 200` : '';
   return `${Math.round(perSecond)} requests/s, ${p99Words(p99Ms)}${faults}`;
-}
-
-function machineLine(cores: number): string {
-  return `${cores} usable cores, ${cpus()[0]?.model.trim() ?? 'unknown processor'}, Node ${process.versions.node}`;
 }
 
 function say(line: string): void {

@@ -1,7 +1,7 @@
 import { EXPLANATION, MIXTURES } from '../contract/explanation.js';
 import { FEATURE_COUNT } from '../contract/features.js';
 import { SCORE_FIELDS } from '#rules/fields.js';
-import type { ExplainTable } from '../model/explainTable.js';
+import type { ExplainTable } from '../model/manifest.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import { featurisePast, featuriseSession } from '../pipeline/featurise.js';
 import { eachMissingField } from '../pipeline/missing.js';

@@ -16,6 +16,7 @@ import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { FileKeyStore } from '#acuity/auth/fileStore.js';
 import { issue } from '#acuity/auth/lifecycle.js';
+import { openStores, storesAt } from '#acuity/auth/location.js';
 import type { KeyRecord } from '#acuity/auth/record.js';
 import { until } from '../fixtures/until.js';
 
@@ -112,6 +113,26 @@ t.test('a failed read or write is reported in one line', async (t) => {
     name: 'KeyStoreError',
     message: /^can't write .*: not a directory \(ENOTDIR\)$/,
   });
+});
+
+t.test('file:PATH leads to a key store', async (t) => {
+  const folder = t.testdir();
+  for (const [prefix, name] of [
+    ['file:', 'a'],
+    ['file://', 'b'],
+  ] as const) {
+    await mkdir(join(folder, name));
+    const { keys } = storesAt(`${prefix}${join(folder, name, 'keys.json')}`);
+    await keys.insert(newRecord());
+    t.strictSame(await readdir(join(folder, name)), ['keys.json']);
+  }
+});
+
+t.test('other locations are refused without being quoted', async (t) => {
+  for (const location of ['', 'keys.json', 'file:', 'file://host/keys.json', 'http://secret', 'redis:secret'])
+    t.throws(() => storesAt(location), { name: 'KeyStoreError', message: /^(?!.*secret)/ }, location);
+  for (const location of ['redis://u:secret@[h', 'rediss://:secret@h:port/', 'redis://secret@h/x'])
+    await t.rejects(openStores(location), { name: 'KeyStoreError', message: /^(?!.*secret)/ }, location);
 });
 
 /** Up to the rename the old store stands, from then on the new one. */

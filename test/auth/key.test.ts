@@ -1,24 +1,12 @@
-import * as zlib from 'node:zlib';
 import * as fc from 'fast-check';
 import t from 'tap';
 import { createKey, digestOf, isWellFormed, KEY_LENGTH, randomBase62 } from '#acuity/auth/key.js';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const CHECKED_LENGTH = 40;
 
 const kinds = fc.constantFrom('demo' as const, 'live' as const);
 /** Made anew for each run: fast-check can't shrink it, and need not. */
 const keys = kinds.map((kind) => createKey(kind));
-
-function withChecksum(checked: string): string {
-  let rest = zlib.crc32(checked);
-  let checksum = '';
-  for (let at = 0; at < 6; at++) {
-    checksum = ALPHABET.charAt(rest % 62) + checksum;
-    rest = Math.floor(rest / 62);
-  }
-  return checked + checksum;
-}
 
 t.test('a new key has the form of its kind', async (t) => {
   for (const kind of ['demo', 'live'] as const) {
@@ -37,14 +25,14 @@ t.test('each base62 character is drawn about equally often', async (t) => {
   t.ok([...counts.values()].every((count) => count > 800 && count < 1200));
 });
 
-t.test('the checksum is the CRC-32 of the text before it', async (t) => {
-  fc.assert(fc.property(keys, (key) => key === withChecksum(key.slice(0, CHECKED_LENGTH))));
+t.test('the checksum is the CRC-32 of the text before it, which is base62', async (t) => {
   // Computed by Python's zlib: another implementation must agree on what a key is.
-  for (const key of [
-    'sk_demo_0000000000000000000000000000000030lTef',
-    'sk_live_0123456789ABCDEFGHIJKLMNOPQRSTUV28hqg7',
-  ])
-    t.ok(isWellFormed(key), key);
+  for (const [key, isKey] of [
+    ['sk_demo_0000000000000000000000000000000030lTef', true],
+    ['sk_live_0123456789ABCDEFGHIJKLMNOPQRSTUV28hqg7', true],
+    ['sk_demo_--------------------------------1dkKwJ', false],
+  ] as const)
+    t.equal(isWellFormed(key), isKey, key);
 });
 
 t.test('one wrong character makes a key malformed', async (t) => {
@@ -67,12 +55,6 @@ t.test('a key that lost or won characters is malformed', async (t) => {
   const key = createKey('live');
   for (const text of ['', key.slice(1), key.slice(0, -1), `${key}0`, ` ${key}`, `${key}\n`])
     t.notOk(isWellFormed(text));
-});
-
-t.test('characters outside base62 are refused even under a right checksum', async (t) => {
-  const checked = `sk_demo_${'-'.repeat(32)}`;
-  t.ok(isWellFormed(withChecksum(createKey('demo').slice(0, CHECKED_LENGTH))), 'the checksum is right');
-  t.notOk(isWellFormed(withChecksum(checked)));
 });
 
 t.test('the digest is SHA-256', async (t) => {

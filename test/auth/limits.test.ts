@@ -156,15 +156,14 @@ t.test('predictions count without a quota too, also when given back on the next 
   });
 });
 
-t.test('a correction keeps what came since the tally', async (t) => {
+t.test('what others took is spent, and not taken here', async (t) => {
   const key = { ratePerS: 10, dailyMax: 30 };
   const limits = freshLimits();
   admitted(limits, key, 4, NOON_MS);
-  const tally = limits.tally(KEY_INDEX, key, NOON_MS);
-  t.match(tally, { used: 4, taken: 4, spent: 4 });
-  admitted(limits, key, 3, NOON_MS);
-  limits.correct(KEY_INDEX, tally, 15, NOON_MS);
-  t.match(limits.tally(KEY_INDEX, key, NOON_MS), { used: 7, taken: 7, spent: 18 });
+  t.same(limits.takeChanged(), [KEY_INDEX]);
+  limits.spend(KEY_INDEX, key.ratePerS, 15, NOON_MS, false);
+  t.match(limits.tally(KEY_INDEX, key, NOON_MS), { used: 4, taken: 4, spent: 19 });
+  t.same(limits.takeChanged(), []);
 });
 
 t.test('a replica answers its share, and says whether the day or only the share is used up', async (t) => {
@@ -217,7 +216,7 @@ t.test('tokens spent without asking may lead into debt, which the rate pays back
   t.equal(limits.take(KEY_INDEX, key, NOON_MS), dayOf(NOON_MS));
   limits.spend(KEY_INDEX, 10, 64, NOON_MS);
   t.equal(limits.take(KEY_INDEX, key, NOON_MS), BURST_EXCEEDED);
-  t.equal(limits.waitMs(KEY_INDEX, 10, NOON_MS), 4600, '65 spent and one more, of which 20 are the bucket');
+  t.equal(limits.tokensLeft(KEY_INDEX, 10, NOON_MS), -45, '65 spent, of which 20 are the bucket');
   t.equal(limits.take(KEY_INDEX, key, NOON_MS + 4599), BURST_EXCEEDED);
   t.equal(admitted(limits, key, 100, NOON_MS + 4600), 1);
   t.equal(admitted(limits, key, 100, NOON_MS + DAY_MS), 20, 'and no debt lasts');
@@ -228,7 +227,6 @@ t.test('further tokens and counts are taken all or nothing', async (t) => {
   const key = { ratePerS: 10, dailyMax: 30 };
   t.equal(limits.take(KEY_INDEX, key, NOON_MS), dayOf(NOON_MS));
   t.equal(limits.takeMore(KEY_INDEX, key, { tokens: 20, count: 1 }, NOON_MS), BURST_EXCEEDED);
-  t.equal(limits.waitMs(KEY_INDEX, 10, NOON_MS, 20), 100, 'until the bucket holds all that is needed');
   t.equal(limits.takeMore(KEY_INDEX, key, { tokens: 1, count: 30 }, NOON_MS), DAILY_EXCEEDED);
   t.equal(limits.takeMore(KEY_INDEX, key, { tokens: 19, count: 29 }, NOON_MS), dayOf(NOON_MS));
   t.equal(limits.take(KEY_INDEX, key, NOON_MS), BURST_EXCEEDED, 'nothing that was refused was taken');

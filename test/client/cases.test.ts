@@ -1,18 +1,19 @@
 import t, { type Test } from 'tap';
-import type { Prediction } from '#acuity/client/answer.js';
 import { AcuityClient } from '#acuity/client/client.js';
-import type {
-  IgnoredMeasurement,
-  PredictionRequestBody,
-  ScoreRecord,
-  Session,
-} from '#acuity/client/contract.js';
+import type { IgnoredMeasurement, PredictionRequestBody, ScoreRecord } from '#acuity/client/contract.js';
 import * as errors from '#acuity/client/errors.js';
 import { slipsIn } from '#acuity/client/fieldNames.js';
 import { memoryStorage } from '#acuity/client/history.js';
-import { startScripted, type Reply } from '../fixtures/scriptedServer.js';
+import { NodeTransport, type Incoming, type Outgoing } from '#acuity/client/transport.js';
+import {
+  startScripted,
+  type Reply,
+  casesOf,
+  checkHistories,
+  clientTo,
+  KEY,
+} from '../fixtures/sharedCases.js';
 import { startServer } from '../fixtures/server.js';
-import { casesOf, checkHistories, clientTo, KEY } from '../fixtures/sharedCases.js';
 
 const REQUEST: PredictionRequestBody = { current_session: { HR_night: [61.8731, 62, 63] } };
 type Named = Readonly<Record<string, unknown>>;
@@ -120,43 +121,26 @@ interface ServiceCase {
   readonly expect: { readonly scored?: true; readonly findings?: readonly Named[] };
 }
 
-interface WorkedHistory {
-  readonly name: string;
-  readonly steps: readonly {
-    readonly night?: string;
-    readonly session: Session;
-    readonly past: readonly number[];
-    readonly from?: number | null;
-    readonly lists?: readonly number[];
-    readonly historyOf?: number;
-  }[];
-}
-
-async function checkWorked(t: Test, client: AcuityClient, { steps }: WorkedHistory): Promise<void> {
-  const answers: Prediction[] = [];
-  const lists = (indices: readonly number[]) => ({
-    past_sessions: indices.flatMap((index) => steps[index]?.session ?? []),
-    past_targets: indices.flatMap((index) => answers[index]?.scores ?? []),
-  });
-  for (const [index, { session: current_session, night, from = index - 1, ...step }] of steps.entries()) {
-    const isNew = step.lists !== undefined || from === null || from < 0;
-    const answer = await client.predict({
-      current_session,
-      history: isNew ? '' : (answers[from]?.history ?? 'none'),
-      ...(night !== undefined && { night }),
-      ...(step.lists && lists(step.lists)),
-    });
-    const byLists = await client.predict({ current_session, ...lists(step.past) });
-    t.strictSame(answer.scores, byLists.scores, `step ${index}`);
-    if (step.historyOf !== undefined) t.equal(answer.history, answers[step.historyOf]?.history);
-    answers.push(answer);
-  }
-}
-
 t.test('the real service', async (t) => {
-  const server = await startServer(t);
-  const client = new AcuityClient({ url: `http://127.0.0.1:${server.port}`, apiKey: server.key });
-  t.teardown(() => client.close());
+  const server = await startServer(t, {
+    env: { ACUITY_QUEUE_MAX: '256' },
+    keys: [{ kind: 'demo', ratePerS: 10, dailyMax: null }],
+  });
+  const url = `http://127.0.0.1:${server.port}`;
+  const statuses = new Set<number>();
+  class Told extends NodeTransport {
+    override async send(request: Outgoing): Promise<Incoming> {
+      const answer = await super.send(request);
+      statuses.add(answer.status);
+      return answer;
+    }
+  }
+  const [client, slow = client] = server.keys.map(({ key }) => {
+    const client = new AcuityClient({ url, apiKey: key, transport: new Told(32) });
+    t.teardown(() => client.close());
+    return client;
+  });
+  if (client === undefined || slow === undefined) throw new Error('two keys');
   for (const { name, request, expect } of casesOf<ServiceCase>('service')) {
     const outcome: unknown = await client.predict(request).catch((caught: unknown) => caught);
     if (expect.scored) t.match(outcome, { scores: { C_SCORE: Number }, modelVersion: /./ }, name);
@@ -169,6 +153,21 @@ t.test('the real service', async (t) => {
       );
     }
   }
-  for (const one of casesOf<WorkedHistory>('histories'))
-    await t.test(one.name, (t) => checkWorked(t, client, one));
+  // Lists beyond the queue are split by the number in the refusal; a small bucket gets smaller lists, and time.
+  for (const [by, count, listMax, told] of [
+    [client, 500, 500, 422],
+    [slow, 25, 100, 429],
+  ] as const) {
+    const requests = Array.from({ length: count }, (_, age) => ({ current_session: { age: age % 90 } }));
+    let expected = 0;
+    for await (const { index, prediction } of by.predictMany(requests, { listMax })) {
+      t.equal(index, expected++);
+      if (prediction === undefined) t.fail(`no scores for ${index}`);
+      if (index % 100 !== 7) continue;
+      const { scores } = await client.predict(requests[index] ?? REQUEST);
+      t.strictSame(prediction?.scores, scores, 'as alone');
+    }
+    t.equal(expected, count);
+    t.ok(statuses.has(told));
+  }
 });

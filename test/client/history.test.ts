@@ -48,13 +48,6 @@ t.test('five processes that score one person at once lose no night', async (t) =
   t.strictSame(nights.toSorted(), DAYS.map(nightNo));
 });
 
-t.test('a recording goes as it is, and the service dates the night', async (t) => {
-  const client = recordingClient();
-  const session: Session = { recording: { provider: 'oura', sleep: { data: [] } }, age: 34 };
-  await new History(client, memoryStorage()).score('a', session);
-  t.strictSame(client.requests, [{ current_session: session, history: '' }]);
-});
-
 t.test('a storage that fails, or says nothing, holds up no other call', async (t) => {
   const client = recordingClient();
   const full = { load: async () => undefined, save: () => Promise.reject(new Error('full')) };

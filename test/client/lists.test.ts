@@ -1,10 +1,9 @@
 import t, { type Test } from 'tap';
 import type { PredictionRequestBody } from '#acuity/client/contract.js';
-import { KeyMissingError, KeyRejectedError } from '#acuity/client/errors.js';
+import { KeyRejectedError } from '#acuity/client/errors.js';
 import type { Outcome, PredictManyOptions } from '#acuity/client/lists.js';
 import type { Transport } from '#acuity/client/transport.js';
-import { startScripted, type Reply } from '../fixtures/scriptedServer.js';
-import { casesOf, clientTo, KEY, SCORES } from '../fixtures/sharedCases.js';
+import { startScripted, type Reply, casesOf, clientTo, KEY, SCORES } from '../fixtures/sharedCases.js';
 
 interface ListReply extends Omit<Reply, 'text'> {
   readonly lines?: readonly unknown[];
@@ -209,15 +208,6 @@ t.test('an answer that takes its time, but goes on, is waited for', async (t) =>
   const { client } = clientTo(t, 'http://127.0.0.1:1', { transport, timeoutMs: 600 });
   for await (const { error } of client.predictMany([1, 2, 3, 4, 5, 6].map(requestOf)))
     t.equal(error, undefined);
-});
-
-t.test('the run ends with a refused key, and reads no further', async (t) => {
-  const { url } = await startScripted(t, () => ({ status: 401 }));
-  const { client } = clientTo(t, url);
-  const { taken, input } = endless();
-  await t.rejects(client.predictMany(input, { listMax: 2 }).next(), KeyMissingError);
-  t.ok(taken.count <= 4);
-  t.ok(taken.isClosed);
 });
 
 t.test('a list that was split is finished before what ends the run is told', async (t) => {

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { createServer, type AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
-import { startScripted } from '../fixtures/scriptedServer.js';
+import { startScripted, KEY, SCORES } from '../fixtures/sharedCases.js';
 import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
 import { ended } from '../fixtures/scripts.js';
 
@@ -14,7 +14,6 @@ const major = Number(
 const skip =
   major < LOOKS_FROM && `Node ${major} knows no proxies of the environment (PROXY_NODE names another)`;
 
-const KEY = `sk_live_${'a'.repeat(38)}`;
 const SAMPLE = 61.8731;
 
 /** Keeps the first bytes of each connection, and refuses it. */
@@ -46,20 +45,9 @@ async function outcomeTo(url: string, proxy: string): Promise<string> {
   return stdout.trim() || stderr;
 }
 
-const BODY = {
-  C_SCORE: 50,
-  attention: 51,
-  memory: 49,
-  reasoning: 50,
-  stress: 40,
-  valence: 'High',
-  arousal: 'Low',
-  inference_time_ms: 1,
-};
-
 t.test('what travels in clear meets no proxy of the environment', { skip }, async (t) => {
   const { url: proxy, seen } = await startProxy(t);
-  const { url, received } = await startScripted(t, () => ({ body: BODY }));
+  const { url, received } = await startScripted(t, () => ({ body: { ...SCORES, inference_time_ms: 1 } }));
   t.equal(await outcomeTo(url, proxy), 'scored');
   t.equal(await outcomeTo(url.replace('127.0.0.1', 'localhost'), proxy), 'scored');
   t.strictSame(seen, []);

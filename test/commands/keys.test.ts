@@ -171,9 +171,11 @@ t.test('usage tells the predictions of each key by day', async (t) => {
   t.equal((await operator.run('usage')).stdout, 'no predictions\n');
   const today = NOW_MS / DAY_MS;
   const usage = new UsageFiles(`${operator.location.slice('file:'.length, -'.json'.length)}.usage.json`);
-  await usage.write({ day: today - 2, used: { [a.id]: 7 } }, true);
-  await usage.write({ day: today - 1, used: { [a.id]: 3, [b.id]: 4 } }, true);
-  await usage.write({ day: today, used: { [a.id]: 5 } });
+  await usage.write([{ day: today - 2, used: { [a.id]: 7 } }], today - 2);
+  await usage.write([
+    { day: today - 1, used: { [a.id]: 3, [b.id]: 4 } },
+    { day: today, used: { [a.id]: 5 } },
+  ]);
   const row = (day: string, { id, label }: KeyView, predictions: number): object => ({
     day,
     id,

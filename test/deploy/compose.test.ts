@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { parse as parseYaml } from 'yaml';
 import t from 'tap';
 import { VARIABLES } from '#acuity/config/variables.js';
-import { lacks, startReplicasProxy, WITHOUT_HAPROXY } from '../fixtures/haproxy.js';
+import { lacks, startReplicasProxy, WITHOUT_HAPROXY } from '../fixtures/proxies.js';
 import { WITHOUT_PROMTOOL, promtool } from '../fixtures/promtool.js';
 import { REPOSITORY } from '../fixtures/repository.js';
 import { freePort, startServer } from '../fixtures/server.js';

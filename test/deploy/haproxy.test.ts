@@ -1,11 +1,20 @@
+import { readFileSync } from 'node:fs';
 import { connect as connect2 } from 'node:http2';
 import { request } from 'node:https';
-import t from 'tap';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
 import { Connection, chunked, head, send, sendOn } from '../fixtures/connection.js';
-import { startProxy, WITHOUT_HAPROXY, type Proxy } from '../fixtures/haproxy.js';
+import {
+  startNginx,
+  startProxy,
+  startRecordingService,
+  WITHOUT_HAPROXY,
+  WITHOUT_NGINX,
+  type Proxy,
+} from '../fixtures/proxies.js';
 import { rawCases } from '../fixtures/rawCases.js';
-import { startRecordingService } from '../fixtures/recordingService.js';
-import { startServer, type RunningServer } from '../fixtures/server.js';
+import { REPOSITORY } from '../fixtures/repository.js';
+import { freePort, startServer, type RunningServer } from '../fixtures/server.js';
 
 /**
  * The raw cases of docs/HTTP-EDGES.md through deploy/haproxy.cfg: each one is answered, by the service or by the proxy,
@@ -53,7 +62,7 @@ async function outcomeOf({ port }: Proxy, key: string, pieces: readonly string[]
   }
 }
 
-async function start(t: Parameters<typeof startServer>[0]): Promise<{ server: RunningServer; proxy: Proxy }> {
+async function start(t: Test): Promise<{ server: RunningServer; proxy: Proxy }> {
   const server = await startServer(t, { env: { ACUITY_LOG_LEVEL: 'fatal' } });
   return { server, proxy: await startProxy(t, server.port) };
 }
@@ -80,24 +89,33 @@ t.test('the raw cases through deploy/haproxy.cfg', { skip }, async (t) => {
   t.equal(status, 200, 'the service serves on');
 });
 
-t.test('bytes beyond ASCII around a value: refused, as the library cuts them off', { skip }, async (t) => {
-  const { server, proxy } = await start(t);
-  const length = `Content-Length: ${BODY.length}`;
-  const key = `X-API-Key: ${server.key}`;
-  for (const byte of ['\u0080', '\u0085', '\u00a0', '\u00ff'])
-    for (const around of [(line: string) => line + byte, (line: string) => line.replace(': ', `: ${byte}`)])
-      for (const [lines, body, status] of [
-        [[key, length], BODY, 200],
-        [[around(key), length], BODY, 403],
-        [[key, around(length)], BODY, 400],
-        [[key, around('Transfer-Encoding: chunked')], chunked(BODY, 10), 400],
-      ] as const) {
-        const connection = await Connection.open(proxy.port);
-        const text = `POST /predict HTTP/1.1\r\nHost: test\r\nConnection: close\r\n${lines.join('\r\n')}\r\n\r\n${body}`;
-        await connection.write(Buffer.from(text, 'latin1'));
-        t.match(await connection.closed(), new RegExp(`^HTTP/1\\.1 ${status} `), JSON.stringify(lines));
-      }
-});
+/** What a request with such lines is answered with; what follows a header's name or value is cut off by the library. */
+async function statusOf(port: number, lines: readonly string[], body: string): Promise<number> {
+  const connection = await Connection.open(port);
+  const text = `POST /predict HTTP/1.1\r\nHost: test\r\nConnection: close\r\n${lines.join('\r\n')}\r\n\r\n${body}`;
+  await connection.write(Buffer.from(text, 'latin1'));
+  return Number((await connection.closed()).slice('HTTP/1.1 '.length, 'HTTP/1.1 200'.length));
+}
+
+const LENGTH = `Content-Length: ${BODY.length}`;
+
+for (const [name, why, key, ofChunks, startAt] of [
+  ['HAProxy', skip, undefined, 400, start],
+  ['nginx', WITHOUT_NGINX, 'k', 501, startDocumentedNginx],
+] as const)
+  t.test(`bytes beyond ASCII around a value are refused: ${name}`, { skip: why }, async (t) => {
+    const { server, proxy } = await startAt(t);
+    const keyed = `X-API-Key: ${key ?? ('key' in server ? server.key : '')}`;
+    for (const byte of ['\u0080', '\u0085', '\u00a0', '\u00ff'])
+      for (const around of [(line: string) => line + byte, (line: string) => line.replace(': ', `: ${byte}`)])
+        for (const [lines, body, status] of [
+          [[keyed, LENGTH], BODY, 200],
+          [[around(keyed), LENGTH], BODY, 403],
+          [[keyed, around(LENGTH)], BODY, 400],
+          [[keyed, around('Transfer-Encoding: chunked')], chunked(BODY, 10), ofChunks],
+        ] as const)
+          t.equal(await statusOf(proxy.port, lines, body), status, JSON.stringify(lines));
+  });
 
 t.test(
   'usual requests through it: answers and refusals of the service, long bodies, TLS',
@@ -205,3 +223,36 @@ function statusOverHttp2(
     stream.end(body);
   });
 }
+
+/** The configuration of nginx in docs/OPERATIONS.md, with ports of its own and without TLS. */
+async function startDocumentedNginx(t: Test) {
+  const service = await startRecordingService(t);
+  const port = await freePort();
+  const document = readFileSync(join(REPOSITORY, 'docs/OPERATIONS.md'), 'utf8');
+  const [, text = ''] = /```nginx\n([\s\S]*?)```/.exec(document) ?? [];
+  const local = text
+    .replace('127.0.0.1:8080', `127.0.0.1:${service.port}`)
+    .replace('listen 443 ssl', `listen 127.0.0.1:${port}`);
+  const [outside = '', inside = ''] = local.split('server {');
+  await startNginx(t, port, { outside, server: inside.slice(0, inside.lastIndexOf('}')) });
+  return { server: service, proxy: { port } };
+}
+
+t.test(
+  'nginx: a body in chunks reaches the service with its length, and without trailers',
+  { skip: WITHOUT_NGINX },
+  async (t) => {
+    const { server: service, proxy } = await startDocumentedNginx(t);
+    const connection = await Connection.open(proxy.port);
+    t.teardown(() => connection.destroy());
+    for (const trailers of ['GET: /x HTTP/1.1\r\nHost: a\r\n\r\n', '\r\n']) {
+      const upload = head({ headers: { 'Transfer-Encoding': 'chunked' } });
+      await connection.write(upload + chunked(BODY, 10).slice(0, -2) + trailers);
+      t.equal((await connection.reply()).status, 200);
+    }
+    const came = service.connections.join('');
+    t.match(came, `Content-Length: ${BODY.length}`);
+    t.notMatch(came, /transfer-encoding|GET/i);
+    t.ok(came.endsWith(BODY));
+  },
+);

@@ -116,8 +116,7 @@ for (const [name, values] of Object.entries(INSTALLATIONS)) {
       [],
       'variables that the service knows',
     );
-    const takesAll = JSON.stringify(deployment).includes('0.0.0.0');
-    t.ok(takesAll);
+    t.ok(JSON.stringify(deployment).includes('0.0.0.0'));
   });
 
   t.test(`the chart, ${name}: what the API server would take`, { skip: skipDecoding }, async (t) => {
@@ -181,35 +180,16 @@ t.test(
 
 t.test('volumes and variables of a private authority and of a model fit each other', { skip }, async (t) => {
   const text = rendered(t, INSTALLATIONS['with everything'] ?? []);
-  const deployment = manifests(text).find(({ kind }) => kind === 'Deployment');
-  t.match(deployment?.spec, {
-    template: {
-      spec: {
-        containers: [
-          {
-            env: [
-              { name: 'ACUITY_KEYS' },
-              { name: 'ACUITY_ADMIN_HOST' },
-              { name: 'ACUITY_STOP_DELAY_MS' },
-              { name: 'ACUITY_DRAIN_MS' },
-              { name: 'NODE_EXTRA_CA_CERTS', value: '/etc/acuity/ca/ca.crt' },
-              { name: 'ACUITY_MODEL', value: '/model/acuity-2' },
-            ],
-            volumeMounts: [
-              { name: 'tmp', mountPath: '/tmp' },
-              { name: 'ca', mountPath: '/etc/acuity/ca', readOnly: true },
-              { name: 'model', mountPath: '/model', readOnly: true },
-            ],
-          },
-        ],
-        volumes: [
-          { name: 'tmp' },
-          { name: 'ca', secret: { secretName: 'ca' } },
-          { name: 'model', persistentVolumeClaim: { claimName: 'models' } },
-        ],
-      },
-    },
-  });
+  const deployment = JSON.stringify(manifests(text).find(({ kind }) => kind === 'Deployment'));
+  for (const part of [
+    { name: 'NODE_EXTRA_CA_CERTS', value: '/etc/acuity/ca/ca.crt' },
+    { name: 'ACUITY_MODEL', value: '/model/acuity-2' },
+    { name: 'ca', mountPath: '/etc/acuity/ca', readOnly: true },
+    { name: 'model', mountPath: '/model', readOnly: true },
+    { name: 'ca', secret: { secretName: 'ca' } },
+    { name: 'model', persistentVolumeClaim: { claimName: 'models' } },
+  ])
+    t.ok(deployment.includes(JSON.stringify(part)), JSON.stringify(part));
 });
 
 t.test(

@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { send } from '../fixtures/connection.js';
-import { startReplicasProxy, WITHOUT_HAPROXY } from '../fixtures/haproxy.js';
+import { startReplicasProxy, WITHOUT_HAPROXY } from '../fixtures/proxies.js';
 
 /** What deploy/haproxy-replicas.cfg makes of what its looks at health are answered. */
 

@@ -19,15 +19,10 @@ const JUMPS = [HOUR_S, -DAY_S, 40 * DAY_S, -40 * DAY_S, 0];
 const REQUESTS = 12;
 
 /** Debian keeps it in a folder for each kind of processor. */
-function libraryPath(): string | undefined {
-  const root = '/usr/lib';
-  const folders = existsSync(root) ? readdirSync(root) : [];
-  return folders
-    .map((folder) => join(root, folder, 'faketime/libfaketimeMT.so.1'))
-    .find((path) => existsSync(path));
-}
-
-const library = libraryPath();
+const ROOT = '/usr/lib';
+const library = (existsSync(ROOT) ? readdirSync(ROOT) : [])
+  .map((folder) => join(ROOT, folder, 'faketime/libfaketimeMT.so.1'))
+  .find((path) => existsSync(path));
 const BODY = JSON.stringify({ current_session: { age: 40 } });
 
 t.test(

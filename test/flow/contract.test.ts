@@ -1,17 +1,12 @@
 import t, { type Test } from 'tap';
-import { Compile } from 'typebox/compile';
 import { createKey } from '#acuity/auth/key.js';
-import { PredictionResponseSchema } from '#acuity/contract/response.js';
 import { requestBody } from '../fixtures/bodies.js';
-import { Connection, chunked, head, send, sendOn, type Reply, type Sent } from '../fixtures/connection.js';
+import { Connection, head, send, sendOn, type Reply, type Sent } from '../fixtures/connection.js';
 import { startServer } from '../fixtures/server.js';
+import { loopsOf } from '../fixtures/stops.js';
 
-/** Headers of every response, with any status. */
-function isOurs(t: Test, reply: Reply): void {
-  t.equal(reply.headers.get('content-type'), 'application/json');
-  t.equal(reply.headers.get('cache-control'), 'no-store');
-  t.match(reply.headers.get('x-request-id'), /^[A-Za-z0-9._-]{1,128}$/);
-}
+/** The contract over a running service; the connection holds each answer to docs/openapi.json. */
+
 const NOT_FOUND = '{"detail":"Not Found"}';
 const METHOD_NOT_ALLOWED = '{"detail":"Method Not Allowed"}';
 const KEY_REFUSED = '{"detail":"Invalid or missing API key"}';
@@ -20,49 +15,65 @@ const NOT_JSON_TYPE = '{"detail":"Content-Type must be application/json"}';
 const ENCODED = '{"detail":"Content-Encoding is not supported"}';
 const TOO_LARGE = '{"detail":"Request body too large"}';
 const EMPTY_SESSION = '{"current_session":{}}';
-
 const BODY_MAX = 100_000;
 
 const server = await startServer(t, {
-  env: { ACUITY_BODY_MAX_BYTES: String(BODY_MAX), ACUITY_LOG_LEVEL: 'fatal' },
+  env: { ...loopsOf(2), ACUITY_BODY_MAX_BYTES: String(BODY_MAX), ACUITY_LOG_LEVEL: 'fatal' },
   keys: [
     { kind: 'demo', expiresAt: '2020-01-01T00:00:00.000Z' },
     { kind: 'live', ratePerS: 1, dailyMax: null },
     { kind: 'live', ratePerS: null, dailyMax: 2 },
+    { kind: 'live', ratePerS: 500, dailyMax: 5 },
   ],
 });
-const [, expired, slow, daily] = server.keys;
-if (!expired || !slow || !daily) throw new Error('three keys were ordered');
+const [, expired, slow, daily, listed] = server.keys;
+if (!expired || !slow || !daily || !listed) throw new Error('four keys were ordered');
 const { port, key } = server;
 const KEYED = { 'X-API-Key': key };
+const connection = await Connection.open(port);
+t.teardown(() => connection.destroy());
 
 /** A request with a good key; `sent` says what is special about it. */
 function keyed(sent: Sent): Sent {
   return { body: EMPTY_SESSION, ...sent, headers: { ...KEYED, ...sent.headers } };
 }
+const typed = (type: string, body = EMPTY_SESSION): Sent =>
+  keyed({ headers: { 'Content-Type': type, 'Content-Encoding': 'gzip' }, body });
+const gzip = { 'Content-Encoding': 'gzip' };
 
-const unknownKey = createKey('live');
-const withKey = (of: string): Sent => ({ headers: { 'X-API-Key': of }, body: EMPTY_SESSION });
+/** Headers of every response, with any status. */
+function isOurs(t: Test, reply: Reply): void {
+  t.equal(reply.headers.get('content-type'), 'application/json');
+  t.equal(reply.headers.get('cache-control'), 'no-store');
+  t.match(reply.headers.get('x-request-id'), /^[A-Za-z0-9._-]{1,128}$/);
+}
 
-const typed = (type: string): Sent => keyed({ headers: { 'Content-Type': type } });
-
-const refusals: readonly (readonly [status: number, reason: string, body: string, sent: Sent])[] = [
+/** In the order of the checks: most break their own and the next one, and the first that is wrong answers. */
+const REFUSALS: readonly (readonly [status: number, reason: string, body: string, sent: Sent])[] = [
+  [404, 'Not Found', NOT_FOUND, { method: 'GET', target: '/other' }],
   [404, 'Not Found', NOT_FOUND, keyed({ target: '/predict/' })],
   [404, 'Not Found', NOT_FOUND, keyed({ target: '/%70redict' })],
-  [405, 'Method Not Allowed', METHOD_NOT_ALLOWED, keyed({ method: 'GET' })],
+  [405, 'Method Not Allowed', METHOD_NOT_ALLOWED, { method: 'GET' }],
   [405, 'Method Not Allowed', METHOD_NOT_ALLOWED, keyed({ method: 'OPTIONS' })],
-  [401, 'Unauthorized', KEY_REFUSED, { body: EMPTY_SESSION }],
-  [401, 'Unauthorized', KEY_REFUSED, { headers: { Authorization: `Bearer ${key}` }, body: EMPTY_SESSION }],
-  [403, 'Forbidden', KEY_REFUSED, withKey(unknownKey)],
-  [403, 'Forbidden', KEY_REFUSED, withKey(expired.key)],
+  [401, 'Unauthorized', KEY_REFUSED, { headers: { 'Content-Type': 'text/plain' }, body: '{' }],
+  [401, 'Unauthorized', KEY_REFUSED, { headers: { Authorization: `Bearer ${key}` }, body: '{' }],
+  [403, 'Forbidden', KEY_REFUSED, { headers: { 'X-API-Key': createKey('live') }, body: '{' }],
+  [403, 'Forbidden', KEY_REFUSED, { headers: { 'X-API-Key': expired.key }, body: EMPTY_SESSION }],
+  [415, 'Unsupported Media Type', NOT_JSON_TYPE, typed('text/plain')],
   [415, 'Unsupported Media Type', NOT_JSON_TYPE, typed('application/jsonx')],
-  [415, 'Unsupported Media Type', ENCODED, keyed({ headers: { 'Content-Encoding': 'gzip' } })],
-  [413, 'Payload Too Large', TOO_LARGE, keyed({ body: EMPTY_SESSION.padEnd(BODY_MAX + 1) })],
+  [415, 'Unsupported Media Type', ENCODED, keyed({ headers: gzip, body: ' '.repeat(BODY_MAX + 1) })],
+  [413, 'Payload Too Large', TOO_LARGE, keyed({ body: '!'.repeat(BODY_MAX + 1) })],
+  [
+    400,
+    'Bad Request',
+    '{"detail":"Malformed JSON at byte 29"}',
+    keyed({ body: '{"current_session":{"age":-1}' }),
+  ],
 ];
 
-t.test('what is refused for its head', async (t) => {
-  for (const [status, reason, body, sent] of refusals) {
-    const reply = await send(port, sent);
+t.test('what is refused, on one connection: the first that is wrong answers', async (t) => {
+  for (const [status, reason, body, sent] of REFUSALS) {
+    const reply = await sendOn(connection, sent);
     t.match(reply, { status, reason, body });
     isOurs(t, reply);
     t.equal(reply.headers.get('allow'), status === 405 ? 'POST' : undefined);
@@ -70,120 +81,9 @@ t.test('what is refused for its head', async (t) => {
   }
 });
 
-/** Each breaks its own check and the next one: the first one answers. */
-const orders: readonly (readonly [sent: Sent, body: string])[] = [
-  [{ method: 'GET', target: '/other' }, NOT_FOUND],
-  [{ method: 'GET' }, METHOD_NOT_ALLOWED],
-  [{ headers: { 'Content-Type': 'text/plain' }, body: '{' }, KEY_REFUSED],
-  [{ headers: { 'X-API-Key': unknownKey }, body: '{' }, KEY_REFUSED],
-  [keyed({ headers: { 'Content-Type': 'text/plain', 'Content-Encoding': 'gzip' } }), NOT_JSON_TYPE],
-  [keyed({ headers: { 'Content-Encoding': 'gzip' }, body: ' '.repeat(BODY_MAX + 1) }), ENCODED],
-  [keyed({ body: '!'.repeat(BODY_MAX + 1) }), TOO_LARGE],
-  [keyed({ body: '{"current_session":{"age":-1}' }), '{"detail":"Malformed JSON at byte 29"}'],
-];
-
-t.test(
-  'path, method, key, content type, encoding, length, JSON: the first that is wrong answers',
-  async (t) => {
-    for (const [sent, body] of orders) t.equal((await send(port, sent)).body, body);
-  },
-);
-
-t.test('a caller above its rate gets 429 with the time to come back', async (t) => {
-  const sent = { headers: { 'X-API-Key': slow.key }, body: EMPTY_SESSION };
-  let reply = await send(port, sent);
-  t.equal(reply.status, 200);
-  for (let tries = 0; reply.status === 200 && tries < 50; tries++) reply = await send(port, sent);
-  t.match(await send(port, { ...sent, headers: { ...sent.headers, 'Content-Type': 'text/plain' } }), {
-    body: LIMITED,
-  });
-  t.equal(reply.status, 429);
-  t.equal(reply.reason, 'Too Many Requests');
-  t.equal(reply.body, LIMITED);
-  isOurs(t, reply);
-  const waitS = Number(reply.headers.get('retry-after'));
-  t.ok(waitS >= 1 && waitS <= 30);
-  t.equal(reply.headers.get('ratelimit-policy'), '"burst";q=2;w=2');
-  t.equal(reply.headers.get('ratelimit'), `"burst";r=0;t=${waitS}`);
-});
-
-t.test('the daily quota counts predictions only, and has its own 429', async (t) => {
-  const headers = { 'X-API-Key': daily.key };
-  const bodies = ['{', EMPTY_SESSION, '[]', '{', EMPTY_SESSION, EMPTY_SESSION];
-  const replies: Reply[] = [];
-  for (const body of bodies) replies.push(await send(port, { headers, body }));
-  t.strictSame(
-    replies.map(({ status }) => status),
-    [400, 200, 422, 400, 200, 429],
-  );
-  const last = replies.at(-1);
-  t.equal(last?.headers.get('ratelimit-policy'), '"daily";q=2;w=86400');
-  const waitS = Number(last?.headers.get('retry-after'));
-  t.ok(waitS >= 1 && waitS <= 86_400);
-  t.equal(last?.headers.get('ratelimit'), `"daily";r=0;t=${waitS}`);
-});
-
-t.test('HEAD gets the headers of the refusal and no body', async (t) => {
-  const connection = await Connection.open(port);
-  t.teardown(() => connection.destroy());
-  const one = await sendOn(connection, { method: 'HEAD', headers: KEYED });
-  t.equal(one.status, 405);
-  t.equal(one.headers.get('allow'), 'POST');
-  t.equal(one.headers.get('content-length'), String(METHOD_NOT_ALLOWED.length));
-  const other = await sendOn(connection, { method: 'HEAD', target: '/other' });
-  t.equal(other.status, 404);
-  t.equal(other.headers.get('content-length'), String(NOT_FOUND.length));
-  t.equal(connection.rest, '');
-});
-
-const responseCheck = Compile(PredictionResponseSchema);
-
-function isPrediction(t: Test, reply: Reply): void {
-  t.equal(reply.status, 200, reply.body);
-  t.equal(reply.reason, 'OK');
-  isOurs(t, reply);
-  t.match(reply.headers.get('server-timing'), /^queue;dur=\d+(\.\d{1,2})?, infer;dur=\d+(\.\d{1,2})?$/);
-  t.match(reply.headers.get('x-model-version'), /^[A-Za-z0-9._+-]{1,64}\/[A-Za-z0-9._+-]{1,64}$/);
-  t.ok(responseCheck.Check(JSON.parse(reply.body)));
-  const { valence, arousal, inference_time_ms: inferenceTimeMs, ...scores } = JSON.parse(reply.body);
-  t.strictSame(Object.keys(scores), ['C_SCORE', 'attention', 'memory', 'reasoning', 'stress']);
-  for (const score of Object.values(scores)) {
-    t.ok(typeof score === 'number' && score >= 0 && score <= 100);
-    t.match(String(score), /^\d+(\.\d{1,2})?$/);
-  }
-  t.match(valence, /^(Low|High)$/);
-  t.match(arousal, /^(Low|High)$/);
-  t.ok(inferenceTimeMs >= 0);
-  t.match(String(inferenceTimeMs), /^\d+(\.\d{1,2})?$/);
-}
-
-function json(value: unknown): string {
-  return JSON.stringify(value);
-}
-
-/** One body of each kind; what else may be in a body is the matter of test/reading. */
-const predictions: Readonly<Record<string, Sent>> = {
-  'a session with five past ones': { body: json(requestBody(5)) },
-  'an empty session': { body: EMPTY_SESSION },
-  'white space around everything': { body: ' \t\r\n{ "current_session" : { } } \n' },
-  'keys in escapes': { body: '{"\\u0063urrent_session":{"\\u0061ge":40}}' },
-  'text beyond ASCII': { body: '{"current_session":{},"note":"h\u00e9 \u{1f600}"}' },
-  'a body of exactly the limit': { body: EMPTY_SESSION.padEnd(BODY_MAX) },
-  'a content type in capitals, with parameters': {
-    headers: { 'Content-Type': 'Application/JSON ;charset="utf-8"' },
-  },
-  'the identity encoding': { headers: { 'Content-Encoding': 'Identity' } },
-  'a query string': { target: '/predict?verbose=1&x=%00#y' },
-};
-
-t.test('what is scored', async (t) => {
-  for (const [name, sent] of Object.entries(predictions))
-    await t.test(name, async (t) => isPrediction(t, await send(port, keyed(sent))));
-});
-
 t.test('a body that is no request: 422 with its findings', async (t) => {
-  const body = json({ current_session: { HR_night: 60 }, past_sessions: [{}] });
-  const reply = await send(port, keyed({ body }));
+  const body = JSON.stringify({ current_session: { HR_night: 60 }, past_sessions: [{}] });
+  const reply = await sendOn(connection, keyed({ body }));
   t.match(reply, { status: 422, reason: 'Unprocessable Entity' });
   isOurs(t, reply);
   const apart = 'past_sessions and past_targets must be given together';
@@ -194,28 +94,71 @@ t.test('a body that is no request: 422 with its findings', async (t) => {
       { loc: ['body', 'past_targets'], msg: apart, type: 'value_error' },
     ],
   });
-  t.match(await send(port, keyed({ body: '['.repeat(50_000) })), { status: 422, body: /64 levels/ });
 });
 
-t.test('a body in chunks', async (t) => {
-  const headers = { ...KEYED, 'Transfer-Encoding': 'chunked' };
-  for (const [body, pieceBytes] of [
-    [json(requestBody(5)), 1000],
-    [json(requestBody(1)), 7],
-    [EMPTY_SESSION, 1],
+t.test('a caller above its rate gets 429 with the time to come back', async (t) => {
+  const sent = { headers: { 'X-API-Key': slow.key }, body: EMPTY_SESSION };
+  let reply = await send(port, sent);
+  t.equal(reply.status, 200);
+  for (let tries = 0; reply.status === 200 && tries < 50; tries++) reply = await send(port, sent);
+  t.match(reply, { status: 429, reason: 'Too Many Requests', body: LIMITED });
+  isOurs(t, reply);
+  const waitS = Number(reply.headers.get('retry-after'));
+  t.ok(waitS >= 1 && waitS <= 30);
+  t.equal(reply.headers.get('ratelimit-policy'), '"burst";q=2;w=2');
+  t.equal(reply.headers.get('ratelimit'), `"burst";r=0;t=${waitS}`);
+});
+
+t.test('the daily quota counts predictions only, and has its own 429', async (t) => {
+  const headers = { 'X-API-Key': daily.key };
+  const statuses: number[] = [];
+  let last: Reply | undefined;
+  for (const body of ['{', EMPTY_SESSION, '[]', '{', EMPTY_SESSION, EMPTY_SESSION]) {
+    last = await sendOn(connection, { headers, body });
+    statuses.push(last.status);
+  }
+  t.strictSame(statuses, [400, 200, 422, 400, 200, 429]);
+  t.equal(last?.headers.get('ratelimit-policy'), '"daily";q=2;w=86400');
+  const waitS = Number(last?.headers.get('retry-after'));
+  t.ok(waitS >= 1 && waitS <= 86_400);
+  t.equal(last?.headers.get('ratelimit'), `"daily";r=0;t=${waitS}`);
+});
+
+t.test('HEAD gets the headers of the refusal and no body', async (t) => {
+  for (const [target, status, body] of [
+    ['/predict', 405, METHOD_NOT_ALLOWED],
+    ['/other', 404, NOT_FOUND],
   ] as const) {
-    const connection = await Connection.open(port);
-    t.teardown(() => connection.destroy());
-    await connection.write(head({ headers }) + chunked(body, pieceBytes));
-    isPrediction(t, await connection.reply());
+    const { status: told, headers } = await sendOn(connection, { method: 'HEAD', target, headers: KEYED });
+    t.strictSame([told, headers.get('content-length')], [status, String(body.length)]);
+  }
+  t.equal(connection.rest, '');
+});
+
+/** What else may be in a body is the matter of test/reading. */
+const PREDICTIONS: readonly Sent[] = [
+  { body: JSON.stringify(requestBody(5)) },
+  { body: EMPTY_SESSION.padEnd(BODY_MAX) },
+  { headers: { 'Content-Type': 'Application/JSON ;charset="utf-8"' } },
+  { headers: { 'Content-Encoding': 'Identity' } },
+  { target: '/predict?verbose=1&x=%00#y' },
+];
+
+t.test('what is scored', async (t) => {
+  for (const sent of PREDICTIONS) {
+    const reply = await sendOn(connection, keyed(sent));
+    t.match(reply, { status: 200, reason: 'OK' });
+    isOurs(t, reply);
+    t.match(reply.headers.get('server-timing'), /^queue;dur=\d+(\.\d{1,2})?, infer;dur=\d+(\.\d{1,2})?$/);
+    t.match(reply.headers.get('x-model-version'), /^[A-Za-z0-9._+-]{1,64}\/[A-Za-z0-9._+-]{1,64}$/);
+    const names = ['C_SCORE', 'attention', 'memory', 'reasoning', 'stress', 'inference_time_ms'];
+    for (const name of names) t.match(reply.body, new RegExp(`"${name}":\\d+(\\.\\d{1,2})?[,}]`));
   }
 });
 
 t.test('a head and a body cut at every byte after the request line', async (t) => {
   // Of a request line that arrives in pieces, the uWebSockets.js build for Node 20 says 505.
   const text = head({ headers: { ...KEYED, 'Content-Length': '22' } }) + EMPTY_SESSION;
-  const connection = await Connection.open(port);
-  t.teardown(() => connection.destroy());
   for (let cut = text.indexOf('\n') + 1; cut < text.length; cut++) {
     await connection.write(text.slice(0, cut));
     await new Promise((resolve) => setImmediate(resolve));
@@ -224,20 +167,68 @@ t.test('a head and a body cut at every byte after the request line', async (t) =
   }
 });
 
-t.test('many requests and refusals on one connection', async (t) => {
-  const connection = await Connection.open(port);
-  t.teardown(() => connection.destroy());
-  const statuses: number[] = [];
-  for (const sent of [
-    keyed({}),
-    keyed({ body: '{' }),
-    { body: EMPTY_SESSION },
-    { target: '/other', body: EMPTY_SESSION },
-    keyed({ body: ' '.repeat(BODY_MAX + 1) }),
-    keyed({ headers: { 'Content-Type': 'text/xml' }, body: json(requestBody(5)) }),
-    keyed({ body: json(requestBody(5)) }),
-  ]) {
-    statuses.push((await sendOn(connection, sent)).status);
+/** Lists; what is refused, charged and given back is the matter of test/http/lists. */
+const NDJSON = { 'Content-Type': 'application/x-ndjson' };
+const list = (lines: readonly string[], of = key): Sent => ({
+  headers: { 'X-API-Key': of, ...NDJSON },
+  body: lines.map((line) => `${line}\n`).join(''),
+});
+const linesOf = ({ body }: Reply): string[] => body.split('\n').slice(0, -1);
+const statusesOf = (reply: Reply): number[] =>
+  linesOf(reply).map((line) => (JSON.parse(line) as { status?: number }).status ?? 200);
+const good = (count: number): string[] =>
+  Array.from({ length: count }, (_, seed) => JSON.stringify(requestBody(seed % 2, seed)));
+const untimed = (body: string): string => body.replace(/"inference_time_ms":[0-9.]+/, '');
+
+t.test('lines are answered as requests of their own are', async (t) => {
+  const lines = [
+    ...good(4),
+    '{',
+    '[]',
+    '{"current_session":{"age":-1}}',
+    '{"current_session":{}}   ',
+    '{"history":"acu2.x"}',
+    ...good(4).map((text) => text.replace('{', '{"explain":true,"history":"",')),
+  ];
+  const answers = linesOf(await sendOn(connection, list(lines)));
+  t.equal(answers.length, lines.length);
+  for (const [index, body] of lines.entries()) {
+    const { status, body: alone } = await sendOn(connection, keyed({ body }));
+    const expected = status === 200 ? alone : `{"status":${status},${alone.slice(1)}`;
+    t.equal(untimed(answers[index] ?? ''), untimed(expected), body);
   }
-  t.strictSame(statuses, [200, 400, 401, 404, 413, 415, 200]);
+});
+
+t.test('a list beyond what is left of the day says how many lines fit, and uses none of it', async (t) => {
+  const ask = (...lines: readonly string[]): Promise<Reply> => sendOn(connection, list(lines, listed.key));
+  const bad = Array.from({ length: 10 }, () => ['{', '{}']).flat();
+  const mostGood = ['{', ...good(5), ...bad, ...good(1)];
+  t.match((await ask(...mostGood)).body, /at most 26 lines"/, 'five of them are scored');
+  const mixed = statusesOf(await ask('{', ...good(1), ...bad, ...good(1)));
+  t.equal(mixed.filter((status) => status === 200).length, 2, 'only lines that are scored count');
+  t.match((await ask(...good(4))).body, /at most 3 lines"/, 'two were scored');
+  t.strictSame(statusesOf(await ask(...good(3))), [200, 200, 200]);
+  const spent = await ask(...good(1));
+  t.equal(spent.status, 429);
+  t.match(spent.headers.get('ratelimit'), /"daily";r=0;/);
+});
+
+t.test('SIGTERM during lists: each is answered to its last line', async (t) => {
+  const { headers, body = '' } = list(Array.from({ length: 1000 }, () => EMPTY_SESSION));
+  const length = { 'Content-Length': String(body.length) };
+  const connections: Connection[] = [];
+  for (let count = 0; count < 4; count++) {
+    const connection = await Connection.open(port);
+    connections.push(connection);
+    await connection.write(head({ headers: { ...headers, ...length } }) + body);
+  }
+  await connections[0]?.receives('C_SCORE'); // its first lines: hundreds are under way
+  server.signal('SIGTERM');
+  for (const connection of connections) {
+    const reply = await connection.reply();
+    if (reply.status === 503) continue;
+    t.strictSame(new Set(statusesOf(reply)), new Set([200]));
+    t.equal(linesOf(reply).length, 1000);
+  }
+  t.strictSame(await server.exited, { code: 0, signal: null });
 });

@@ -1,9 +1,13 @@
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
+import { modelLabel } from '#acuity/model/manifest.js';
 import { BAD_AGES } from '../fixtures/ages.js';
-import { send, type Reply } from '../fixtures/connection.js';
-import { PIPE_VARIABLE } from '../fixtures/faultyWorkers.js';
+import { Connection, send, sendOn, type Reply } from '../fixtures/connection.js';
+import { PIPE_VARIABLE } from '../fixtures/troubles.js';
+import { changeManifest, copyModel, manifestOf, replaceFile, turnLink } from '../fixtures/model.js';
 import { startServer, type RunningServer } from '../fixtures/server.js';
-import { FAULTY, makePipe } from '../fixtures/stops.js';
+import { FAULTY, loopsOf, makePipe } from '../fixtures/stops.js';
 import { until } from '../fixtures/until.js';
 
 function ask({ port, key }: RunningServer, age: number): Promise<Reply> {
@@ -15,27 +19,70 @@ async function readiness({ adminPort }: RunningServer): Promise<number> {
   return (await send(adminPort, { method: 'GET', target: '/readyz' })).status;
 }
 
-t.test('a run that fails: 500, its neighbours get their scores, the service goes on', async (t) => {
-  const server = await startServer(t, { nodeOptions: FAULTY });
-  const scoreOf = (reply: Reply | undefined): unknown =>
-    (JSON.parse(reply?.body ?? '{}') as { C_SCORE?: number }).C_SCORE;
-  const alone = scoreOf(await ask(server, 40));
-  for (const [way, said] of [
-    ['throws', /batch failed/],
-    ['lies', /scores/],
-    ['exits', /worker lost|batch failed/],
-  ] as const) {
-    const replies = await Promise.all([40, 41, BAD_AGES[way], 42, 40].map((age) => ask(server, age)));
-    t.strictSame(
-      replies.map(({ status }) => status),
-      [200, 200, 500, 200, 200],
-      way,
-    );
-    t.equal(replies[2]?.body, '{"detail":"Internal Server Error"}');
-    for (const reply of [replies[0], replies[4]]) t.equal(scoreOf(reply), alone);
-    await until(() => said.test(server.output())); // the log may come later than the answer
-    t.equal(await readiness(server), 200);
+t.test('runs that fail, and models that change', async (t) => {
+  const folder = t.testdir({ first: {}, second: {}, bad: {} });
+  const [first = '', second = '', bad = ''] = ['first', 'second', 'bad'].map((name) =>
+    copyModel(join(folder, name)),
+  );
+  changeManifest(second, (manifest) => ({ ...manifest, version: 'second' }));
+  changeManifest(bad, (manifest) => ({ ...manifest, version: 'bad' }));
+  replaceFile(bad, manifestOf(bad).graphs.base.file, 'no graph');
+  const link = join(folder, 'served');
+  symlinkSync(first, link);
+  const server = await startServer(t, {
+    nodeOptions: FAULTY,
+    env: { ACUITY_MODEL: link, ...loopsOf(2) },
+  });
+  const connections = await Promise.all(Array.from({ length: 8 }, () => Connection.open(server.port)));
+  t.teardown(() => connections.forEach((connection) => connection.destroy()));
+
+  await t.test('a run that fails: 500, its neighbours get their scores, the service goes on', async (t) => {
+    const scoreOf = (reply: Reply | undefined): unknown =>
+      (JSON.parse(reply?.body ?? '{}') as { C_SCORE?: number }).C_SCORE;
+    const alone = scoreOf(await ask(server, 40));
+    for (const [way, said] of [
+      ['throws', /batch failed/],
+      ['lies', /scores/],
+      ['exits', /worker lost|batch failed/],
+    ] as const) {
+      const replies = await Promise.all([40, 41, BAD_AGES[way], 42, 40].map((age) => ask(server, age)));
+      t.strictSame(
+        replies.map(({ status }) => status),
+        [200, 200, 500, 200, 200],
+        way,
+      );
+      t.equal(replies[2]?.body, '{"detail":"Internal Server Error"}');
+      for (const reply of [replies[0], replies[4]]) t.equal(scoreOf(reply), alone);
+      await until(() => said.test(server.output())); // the log may come later than the answer
+      t.equal(await readiness(server), 200);
+    }
+  });
+
+  /** Asks without pause until `version` answers on each connection; every answer on the way must be a 200. */
+  async function untilServed(version: string): Promise<void> {
+    for (;;) {
+      const sent = { headers: { 'X-API-Key': server.key }, body: '{"current_session":{}}' };
+      const replies = await Promise.all(connections.map((connection) => sendOn(connection, sent)));
+      if (replies.some(({ status }) => status !== 200)) t.fail('a request failed during the switch');
+      if (replies.every(({ headers }) => headers.get('x-model-version') === version)) return;
+    }
   }
+
+  await t.test('the model changes under requests, a bad one is refused', async (t) => {
+    const [version, other] = [modelLabel(manifestOf(first)), modelLabel(manifestOf(second))];
+    await untilServed(version);
+    turnLink(link, second);
+    await untilServed(other); // without a signal, as soon as it serves: the link is looked at
+    turnLink(link, bad);
+    server.signal('SIGHUP');
+    await until(() => server.output().includes('model refused'));
+    await untilServed(other);
+    turnLink(link, first);
+    server.signal('SIGHUP');
+    await untilServed(version);
+    server.signal('SIGTERM');
+    t.equal((await server.exited).code, 0);
+  });
 });
 
 t.test('a worker that hangs in native code: 503, not ready, exit code 70', async (t) => {
@@ -46,8 +93,7 @@ t.test('a worker that hangs in native code: 503, not ready, exit code 70', async
       ACUITY_HANG_MS: '1000',
       ACUITY_RETRY_AFTER_S: '9',
       // A second loop, whose worker is well, would go on answering to the end.
-      ACUITY_HTTP_THREADS: '1',
-      ACUITY_WORKERS: '1',
+      ...loopsOf(1),
     },
   });
   t.equal((await ask(server, 40)).status, 200);

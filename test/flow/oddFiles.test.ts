@@ -1,28 +1,25 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdtempSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { revoked } from '#acuity/auth/lifecycle.js';
 import { send } from '../fixtures/connection.js';
-import { copyModel } from '../fixtures/model.js';
-import { REPOSITORY } from '../fixtures/repository.js';
+import { copyModel, MODEL } from '../fixtures/model.js';
+import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
+import { ended, writeRepository, type Ended } from '../fixtures/scripts.js';
 import { runServer, type RunningServer } from '../fixtures/server.js';
-import { endOf, skipElsewhere, SLOW_THREADS, startToStop, terminate } from '../fixtures/stops.js';
+import { skipElsewhere, SLOW_THREADS, startToStop } from '../fixtures/stops.js';
+import { until } from '../fixtures/until.js';
 
-/** A file that the server reads may be replaced by anything, and its disk may stop answering. */
+/**
+ * A file that the server reads may be replaced by anything, and its disk may stop answering; what can't be read or
+ * written is told in one line, as an operator meets it.
+ */
 
 const skip = skipElsewhere;
 const CLEAN = { code: 0, signal: null };
-
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  const endsMs = Date.now() + 60_000;
-  while (!(await holds())) {
-    if (Date.now() > endsMs) throw new Error('it never came true');
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
 
 async function status({ port }: RunningServer, key: string): Promise<number> {
   return (await send(port, { headers: { 'X-API-Key': key }, body: '{"current_session":{}}' })).status;
@@ -35,10 +32,7 @@ function replaceBy(path: string, make: (place: string) => void): void {
 }
 
 const makePipe = (place: string): void => void execFileSync('mkfifo', [place]);
-
-function keyPath({ keyLocation }: RunningServer): string {
-  return keyLocation.replace('file:', '');
-}
+const keyPath = ({ keyLocation }: RunningServer): string => keyLocation.replace('file:', '');
 
 t.test('pipes in the places of keys, daily counts and the model’s manifest', { skip }, async (t) => {
   const folder = copyModel(join(t.testdir(), 'model'));
@@ -63,50 +57,127 @@ t.test('pipes in the places of keys, daily counts and the model’s manifest', {
 
   const usagePath = path.replace('.json', '.usage.json');
   replaceBy(usagePath, makePipe);
-  t.strictSame(await endOf(server, terminate(server)), CLEAN);
+  server.signal('SIGTERM');
+  t.strictSame(await server.exited, CLEAN);
   replaceBy(usagePath, makePipe);
   const again = runServer({ env: { ACUITY_KEYS: server.keyLocation } });
   t.strictSame(await again.exited, { code: 1, signal: null });
   t.match(again.output(), /^acuity: can't read .*keys\.usage\.json: it is not a regular file$/m);
 });
 
-/** Mounts a file system that answers nothing, or says why that can't be. Tests that need it run as root. */
+/**
+ * Mounts a file system whose server never answers: every look into it waits for ever. Prints "mounted" or why not;
+ * unmounts when standard input ends, upon which those who wait get an error.
+ */
+const DEAD_MOUNT = `
+import ctypes, os, sys
+folder = sys.argv[1].encode()
+libc = ctypes.CDLL(None, use_errno=True)
+try:
+    device = os.open("/dev/fuse", os.O_RDWR)
+except OSError as error:
+    sys.exit(print(error))
+options = f"fd={device},rootmode=40000,user_id={os.getuid()},group_id={os.getgid()}".encode()
+if libc.mount(b"dead", folder, b"fuse", 0, options) != 0:
+    sys.exit(print(os.strerror(ctypes.get_errno())))
+print("mounted", flush=True)
+sys.stdin.read()
+libc.umount2(folder, 2)
+`;
+
+/** The folder of a dead file system, or why it can't be. */
 async function mountDead(t: Test): Promise<{ readonly folder?: string; readonly problem?: string }> {
-  // Not in the test's own folder: cleaning that up would look into it.
-  const folder = mkdtempSync(join(tmpdir(), 'acuity-dead-'));
-  const script = join(REPOSITORY, 'test/fixtures/deadMount.py');
-  const mount = spawn('/usr/bin/python3', [script, folder], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const folder = openFolder(t); // not in the test's own: cleaning that up would look into it
+  const mount = spawn('/usr/bin/python3', ['-c', DEAD_MOUNT, folder], { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = once(mount, 'close').catch((error: unknown) => error);
   t.teardown(async () => {
     mount.stdin.end();
     await ended;
-    rmSync(folder, { recursive: true, force: true });
   });
   const said = await Promise.race([once(mount.stdout, 'data'), ended]);
   const line = String(Array.isArray(said) ? said[0] : said).trim();
   return line === 'mounted' ? { folder } : { problem: line };
 }
 
-for (const [name, nodeOptions] of [
-  ['at once', []],
-  ['while a file thread starts', SLOW_THREADS],
-] as const) {
-  t.test(`keys, counts and model on a disk that stops answering, a stop ${name}`, { skip }, async (t) => {
+t.test(
+  'keys, counts and model on a disk that stops answering, file threads that start slowly',
+  { skip },
+  async (t) => {
     const { folder: dead, problem } = await mountDead(t);
     if (dead === undefined) return t.plan(0, `no such mount here: ${problem} (run it as root on Linux)`);
     const links = t.testdir();
     const model = join(links, 'served');
     symlinkSync(copyModel(join(links, 'model')), model);
     const env = { ACUITY_MODEL: model };
-    const server = await startToStop(t, 2, { nodeOptions, env, keys: [{ kind: 'demo' }] });
+    const server = await startToStop(t, 2, { nodeOptions: SLOW_THREADS, env, keys: [{ kind: 'demo' }] });
     replaceBy(keyPath(server), (place) => symlinkSync(join(dead, 'keys.json'), place));
     replaceBy(model, (place) => symlinkSync(join(dead, 'model'), place));
     await until(() => /keys\.json: the file system does not answer/.test(server.output()));
     server.signal('SIGHUP');
     t.equal(await status(server, server.keys[1]?.key ?? ''), 200, 'it serves on');
-    t.strictSame(await endOf(server, terminate(server)), CLEAN);
+    server.signal('SIGTERM');
+    t.strictSame(await server.exited, CLEAN);
     const again = runServer({ env: { ACUITY_KEYS: `file:${join(dead, 'keys.json')}` } });
     t.strictSame(await again.exited, { code: 1, signal: null });
     t.match(again.output(), /^acuity: can't read .*keys\.json: the file system does not answer$/m);
-  });
+  },
+);
+
+const isRoot = process.geteuid?.() === 0;
+const MAIN = join(REPOSITORY, 'dist/main.js');
+
+/** A folder that anybody may enter, unlike those of the test runner. */
+function openFolder(t: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'acuity-foreign-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  chmodSync(folder, 0o755);
+  return folder;
 }
+
+/** Without what the test runner has every child of Node load: that writes files of its own. */
+const PLAIN = ['env', '-u', 'NODE_OPTIONS'];
+/** As a user who owns nothing. */
+const AS_OTHER = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
+const succeeds = ([file = '', ...args]: readonly string[]): boolean => spawnSync(file, args).status === 0;
+
+async function toldInOneLine(t: Test, command: readonly string[], said: RegExp, env = {}): Promise<void> {
+  const [file = '', ...args] = command;
+  const { code, stderr }: Ended = await ended(file, args, { cwd: '/', env: cleanEnvironment(env) });
+  t.equal(code, 1);
+  t.match(stderr.trimEnd(), said);
+  t.notMatch(stderr, /^ {4}at /m, 'no stack');
+}
+
+const canBeOther = isRoot && succeeds([...AS_OTHER, process.execPath, MAIN, '--version']);
+const cannotBeOther =
+  !canBeOther && 'needs root, setpriv (Debian: util-linux), and a checkout that everybody may read';
+
+t.test("somebody else's key folder", { skip: cannotBeOther }, async (t) => {
+  const folder = join(openFolder(t), 'keys');
+  mkdirSync(folder, { mode: 0o700 });
+  const keys = `file:${join(folder, 'keys.json')}`;
+  const env = { ACUITY_KEYS: keys, ACUITY_PORT: '0', ACUITY_ADMIN_PORT: '0', ACUITY_MODEL: MODEL };
+  for (const command of ['keys list', 'keys issue --kind live', 'serve']) {
+    const said = /^(error|acuity): can't (read|write) .*keys\.json: permission denied \(EACCES\)$/;
+    await toldInOneLine(t, [...AS_OTHER, ...PLAIN, process.execPath, MAIN, ...command.split(' ')], said, env);
+  }
+});
+
+const canMount = isRoot && succeeds(['unshare', '-m', 'mount', '--bind', tmpdir(), tmpdir()]);
+const noMount = !canMount && 'needs root and mounts: a machine or a privileged container';
+
+t.test('a read-only checkout', { skip: noMount }, async (t) => {
+  const folder = openFolder(t);
+  writeRepository(folder, { 'src/main.ts': '' });
+  rmSync(join(folder, '.build'), { recursive: true });
+  // Mounted so for one command alone.
+  const mount = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && cd "$0" && exec "$@"';
+  const readOnly = ['unshare', '-m', 'sh', '-c', mount, folder, ...PLAIN];
+  for (const name of ['start', 'test']) {
+    const said = /^acuity: cannot write .*: read-only file system \(EROFS\); .* use a copy of it/;
+    await toldInOneLine(t, [...readOnly, process.execPath, `scripts/${name}.js`], said);
+  }
+  const keys = `ACUITY_KEYS=file:${join(folder, 'keys.json')}`;
+  const issue = ['env', keys, process.execPath, MAIN, 'keys', 'issue', '--kind', 'live'];
+  await toldInOneLine(t, [...readOnly, ...issue], /^error: can't write .*: read-only file system \(EROFS\)$/);
+});

@@ -1,11 +1,12 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
+import { spawnSync } from 'node:child_process';
+import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
-import type { Browser } from 'playwright-core';
+import { inspect } from 'node:util';
+import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { pageFor } from '#acuity/tune/report.js';
 import { requestBody } from '../fixtures/bodies.js';
 import {
   DESK,
@@ -16,39 +17,157 @@ import {
   seriousFindings,
   WAIT,
   WITHOUT_BROWSER,
-  type OpenPage,
 } from '../fixtures/browser.js';
 import { send } from '../fixtures/connection.js';
 import { MODEL } from '../fixtures/model.js';
-import { FINDINGS } from '../fixtures/pageSamples.js';
+import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
 import { startServer, type RunningServer } from '../fixtures/server.js';
 
-/** The pages of the admin listener in a real browser, over a real server. */
+/** The pages of the admin listener in a real browser over a real server. */
 
 const CHARTS = 9;
 const LOOKS = [DESK, PHONE];
+const SCORES = ['C_SCORE', 'attention', 'memory', 'reasoning', 'stress', 'valence', 'arousal'] as const;
+type Answer = Readonly<Record<(typeof SCORES)[number], number | string>> & {
+  readonly explanation: { readonly against: string; readonly quality: { readonly sessions: number } };
+  readonly unmeasured?: object;
+};
 
-t.test('the pages of the admin listener', { skip: WITHOUT_BROWSER }, async (t) => {
-  const env = { ACUITY_LOG_LEVEL: 'fatal', ACUITY_SHADOW_MODEL: MODEL, ACUITY_SHADOW_SHARE: '1' };
-  const server = await startServer(t, { env });
-  const browser = await openBrowser(t);
-  for (const look of LOOKS) {
-    await t.test(`the live page, ${look.width} px wide, ${look.scheme}`, async (t) => {
-      const opened = await openPage(t, browser, { url: `http://127.0.0.1:${server.adminPort}/`, look });
-      await draws(t, opened);
-      await moves(t, opened, server);
-      await isSoundUnfolded(t, opened, look.width);
-    });
-    await t.test(`the reference, ${look.width} px wide, ${look.scheme}`, (t) =>
-      reference(t, { browser, look, server }),
+/** Does something, and waits for the next scores. */
+type After = (act: () => Promise<unknown>) => Promise<Answer>;
+
+function watch(page: Page): After {
+  return async (act) => {
+    const [response] = await Promise.all([
+      page.waitForResponse((one) => one.url().endsWith('/try/score') && one.status() === 200, WAIT),
+      act(),
+    ]);
+    const answer = (await response.json()) as Answer;
+    const shown = String(Math.round(Number(answer.attention)));
+    await page.waitForFunction(
+      (text) => globalThis.document.querySelector('[data-score=attention] b')?.textContent === text,
+      shown,
+      WAIT,
     );
-  }
-  await t.test('the page of acuity tune', (t) => tunePage(t, browser));
-  await t.test('the live page reports that the server has gone', async (t) => {
-    const { page } = await openPage(t, browser, {
-      url: `http://127.0.0.1:${server.adminPort}/`,
-      look: DESK,
+    return answer;
+  };
+}
+
+const WORKS: Readonly<Record<string, (t: Test, page: Page, after: After) => Promise<void>>> = {
+  async 'sliders and examples move the scores, and say why'(t, page, after) {
+    const slider = page.locator('#slider-nightHeart');
+    const calm = await after(() => slider.fill('50'));
+    const fast = await after(() => slider.fill('80'));
+    t.ok(Number(fast.stress) > Number(calm.stress));
+    const ordinary = await after(() => page.click('text=Ordinary night'));
+    const short = await after(() => page.click('text=Short night'));
+    t.ok(Number(short.attention) < Number(ordinary.attention));
+    await page.click('[data-score=attention]');
+    t.match(await page.textContent('#sentences'), /^Attention is \d+, .*amount of sleep/);
+    t.equal(await page.locator('#contributors .part').count(), 6);
+    for (const number of await page.locator('#outcome .points').allInnerTexts())
+      t.match(number, /^(\d+\s*)?([+−]?\d+)?$/, 'whole points');
+    t.match(await page.textContent('#disclaimer'), 'no diagnosis');
+  },
+  async 'sleep stages are moved with the keyboard, and the rest is light sleep'(t, page, after) {
+    const deep = page.getByRole('slider', { name: 'Deep sleep' });
+    await deep.focus();
+    const before = Number(await deep.inputValue());
+    await after(() => page.keyboard.press('ArrowRight'));
+    t.equal(Number(await deep.inputValue()), before + 1);
+    await after(() => page.keyboard.press('Home'));
+    t.equal(await deep.getAttribute('aria-valuetext'), '0 min');
+    t.match(await page.textContent('#sleep'), /^Asleep \d h .* of it \d h .* light\.$/);
+  },
+  async 'nights become a history'(t, page, after) {
+    const alone = await after(() => page.click('text=Ordinary night'));
+    t.equal(alone.explanation.against, 'typical');
+    const second = await after(() => page.click('#next'));
+    t.match(second.explanation, { against: 'last nights', quality: { sessions: 1 } });
+    await page.click('#week');
+    await page.waitForFunction(
+      () =>
+        globalThis.document.getElementById('past')?.textContent?.startsWith('8 nights') === true &&
+        globalThis.document.querySelector('#next:enabled') !== null,
+      undefined,
+      WAIT,
+    );
+    const ninth = await after(() => page.click('text=Short night'));
+    t.equal(ninth.explanation.quality.sessions, 5);
+    const again = await after(() => page.click('#forget'));
+    t.equal(again.explanation.against, 'typical');
+  },
+  async 'a test result moves its score, and stays in the history'(t, page, after) {
+    const before = await after(() => page.click('text=Ordinary night'));
+    await page.locator('#slider-percentile').fill('90');
+    const tested = await after(() => page.click('#add'));
+    t.ok(Number(tested.attention) > Number(before.attention) + 5);
+    t.match(tested, { memory: before.memory, unmeasured: { attention: before.attention } });
+    t.ok((await after(() => page.click('#next'))).unmeasured, 'the history has it');
+    await after(() => page.click('#forget'));
+    await after(() => page.click('#add'));
+    t.equal((await after(() => page.click('#results button'))).unmeasured, undefined);
+  },
+  async 'a night as a provider sent it'(t, page, after) {
+    await page.selectOption('#provider', 'oura');
+    await after(() => page.click('#example'));
+    t.match(await page.textContent('#found'), 'The night of 2026-03-02, 22:00 to 06:00 UTC');
+    t.match(await page.textContent('#left-title'), 'All that was sent was used.');
+    await page.fill('#pasted', '{"data":');
+    await page.click('#read');
+    t.match(await page.textContent('#unread'), 'This is no JSON');
+    await after(() => page.click('#sliders'));
+    t.equal(await page.locator('#recorded').isVisible(), false);
+  },
+  async 'it reports that the service does not answer'(t, page) {
+    await page.route('**/try/score', (route) =>
+      route.fulfill({ status: 503, body: '{"detail":"Service overloaded"}' }),
+    );
+    await page.click('text=Fever');
+    await page.waitForSelector('#problem:visible', WAIT);
+    t.match(await page.textContent('#problem'), 'its callers come first');
+    await page.unroute('**/try/score');
+    await page.waitForSelector('#problem', { state: 'hidden', ...WAIT });
+  },
+};
+
+t.test('the pages', { skip: WITHOUT_BROWSER }, async (t) => {
+  const shadow = { ACUITY_SHADOW_MODEL: MODEL, ACUITY_SHADOW_SHARE: '1' };
+  const server = await startServer(t, { env: { ACUITY_LOG_LEVEL: 'trace', ...shadow } });
+  const browser = await openBrowser(t);
+  const opening = (t: Test, path: string, look = DESK) =>
+    openPage(t, browser, { url: `http://127.0.0.1:${server.adminPort}${path}`, look });
+
+  for (const look of LOOKS) {
+    await t.test(`/try, ${look.width} px wide, ${look.scheme}`, async (t) => {
+      const opened = await opening(t, '/try', look);
+      await opened.page.waitForSelector('#scores .range', WAIT);
+      await isSound(t, opened, look.width);
+      for (const [name, work] of Object.entries(look === DESK ? WORKS : {}))
+        await t.test(name, (t) => work(t, opened.page, watch(opened.page)));
+      if (look === DESK)
+        await t.test('what it copies runs, and says the same', (t) => copies(t, opened.page, server));
     });
+    await t.test(`the live page, ${look.width} px wide, ${look.scheme}`, async (t) => {
+      const opened = await opening(t, '/', look);
+      await isLive(t, opened.page, server);
+      for (const details of await opened.page.locator('details').all())
+        await details.evaluate((one) => one.setAttribute('open', ''));
+      await isSound(t, opened, look.width);
+    });
+    await t.test(`the reference, ${look.width} px wide, ${look.scheme}`, async (t) => {
+      const opened = await opening(t, '/docs', look);
+      const sample = opened.page.locator('details', {
+        has: opened.page.getByText('TypeScript', { exact: true }),
+      });
+      await sample.locator('summary').click();
+      t.match(await sample.locator('pre').innerText(), 'AcuityClient.fromEnvironment');
+      t.strictSame(await seriousFindings(opened.page), []);
+      t.strictSame([...opened.elsewhere, ...opened.complaints], []);
+    });
+  }
+  await t.test('the live page reports that the server has gone', async (t) => {
+    const { page } = await opening(t, '/');
     await page.waitForSelector('#status.good', WAIT);
     server.signal('SIGTERM');
     await page.waitForSelector('#status.waiting, #status.bad', WAIT);
@@ -57,99 +176,114 @@ t.test('the pages of the admin listener', { skip: WITHOUT_BROWSER }, async (t) =
       undefined,
       WAIT,
     );
-    t.pass('no sentence that is no longer true');
+    t.notMatch(server.output(), /current_session|HR_night|acu1\./, 'nothing of what was tried is logged');
   });
 });
 
-async function draws(t: Test, { page }: OpenPage): Promise<void> {
+/** The live page under load, some of it without a good key. */
+async function isLive(t: Test, page: Page, { port, key }: RunningServer): Promise<void> {
   await page.waitForSelector('#status.good', WAIT);
   t.equal(await page.locator('#charts canvas').count(), CHARTS);
   t.match(await page.textContent('#model'), /^[\w-]+\/\d+\.\d+\.\d+/);
   t.ok(await page.locator('#defaults tr', { hasText: 'ACUITY_QUEUE_MAX' }).isHidden(), 'defaults are folded');
   t.match(await page.textContent('#settings'), /ACUITY_DEADLINE_MS\s*30000/, 'what was set is shown');
-}
-
-async function moves(t: Test, { page }: OpenPage, server: RunningServer): Promise<void> {
-  await t.test('moves under load, and reports what is wrong', async (t) => {
-    const ended = untilStopped(server);
-    await page.waitForFunction(shows, { tile: 'scored', above: 0 }, WAIT);
-    await page.waitForFunction(shows, { tile: 'p99', above: 0 }, WAIT);
-    await page.waitForFunction(refusals, 'keyInvalid', WAIT);
-    await page.waitForSelector('#diagnosis.red', WAIT);
-    t.match(await page.getAttribute('#charts canvas', 'aria-label'), /Throughput.*scored \d/);
-    t.ok(await page.locator('.shown').first().isVisible());
-    await page.waitForSelector('#shadow:not([hidden])', WAIT);
-    t.equal(await page.locator('#shadow-scores tbody tr').count(), 5);
-    await ended();
-  });
-}
-
-async function isSoundUnfolded(t: Test, opened: OpenPage, width: number): Promise<void> {
-  await t.test('fits, is legible, loads nothing from elsewhere and logs no error', async (t) => {
-    for (const details of await opened.page.locator('details').all()) {
-      await details.evaluate((one) => one.setAttribute('open', ''));
-    }
-    await isSound(t, opened, width);
-  });
-}
-
-interface Setting {
-  readonly browser: Browser;
-  readonly look: typeof DESK;
-  readonly server: RunningServer;
-}
-
-async function reference(t: Test, { browser, look, server }: Setting): Promise<void> {
-  const url = `http://127.0.0.1:${server.adminPort}/docs`;
-  const { page, complaints, elsewhere } = await openPage(t, browser, { url, look });
-  const sample = page.locator('details', { has: page.getByText('TypeScript', { exact: true }) });
-  await sample.locator('summary').click();
-  t.match(await sample.locator('pre').innerText(), 'AcuityClient.fromEnvironment');
-  const ground = await page.evaluate(() => getComputedStyle(globalThis.document.body).backgroundColor);
-  t.equal(ground, look.scheme === 'dark' ? 'rgb(16, 20, 27)' : 'rgb(244, 245, 248)');
-  t.strictSame(await seriousFindings(page), []);
-  t.strictSame([...elsewhere, ...complaints], []);
-}
-
-/** Pages that are files: they have to read well on a phone too. */
-async function tunePage(t: Test, browser: Browser): Promise<void> {
-  const url = pathToFileURL(join(t.testdir({ 'tune.html': pageFor(FINDINGS) }), 'tune.html')).href;
-  for (const look of LOOKS) {
-    const opened = await openPage(t, browser, { url, look });
-    const cut = await opened.page.evaluate(() =>
-      [...globalThis.document.querySelectorAll('.wide')]
-        .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)
-        .map(({ textContent }) => textContent),
-    );
-    t.strictSame(cut, [], 'tables wrap');
-    await isSound(t, opened, look.width);
-  }
-}
-
-/** Sends requests, some of them without a good key, until what is returned is called. */
-function untilStopped({ port, key }: RunningServer): () => Promise<void> {
   const stop = new AbortController();
   const body = JSON.stringify(requestBody(0));
-  const caller = async (key: string): Promise<void> => {
+  const callers = [key, 'sk_live_nonsense'].map(async (key) => {
     while (!stop.signal.aborted) {
       await send(port, { headers: { 'X-API-Key': key }, body });
       await pause(20);
     }
-  };
-  const callers = [caller(key), caller('sk_live_nonsense')];
-  for (const one of callers) one.catch(() => undefined); // told when they are awaited
-  return async () => {
-    stop.abort();
-    await Promise.all(callers);
-  };
+  });
+  for (const tile of ['scored', 'p99']) await page.waitForFunction(shows, tile, WAIT);
+  await page.waitForFunction(refusals, 'keyInvalid', WAIT);
+  for (const part of ['#diagnosis.red', '#shadow:not([hidden])']) await page.waitForSelector(part, WAIT);
+  t.match(await page.getAttribute('#charts canvas', 'aria-label'), /Throughput.*scored \d/);
+  t.ok(await page.locator('.shown').first().isVisible());
+  t.equal(await page.locator('#shadow-scores tbody tr').count(), 5);
+  stop.abort();
+  await Promise.all(callers);
 }
+
+async function copies(t: Test, page: Page, server: RunningServer): Promise<void> {
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  const after = watch(page);
+  await after(() => page.click('#next'));
+  await after(() => page.selectOption('#person select', ''));
+  const answer = await after(() => page.click('#add'));
+  const scores = Object.fromEntries(SCORES.map((name) => [name, answer[name]]));
+  const copied = async (label: string): Promise<string> => {
+    await page.getByRole('combobox', { name: 'Language' }).selectOption(label);
+    await page.click('#copy');
+    await page.waitForSelector('text=copied', WAIT);
+    return page.evaluate(() => navigator.clipboard.readText());
+  };
+  const env = cleanEnvironment({
+    ACUITY_URL: `http://127.0.0.1:${server.port}`,
+    ACUITY_API_KEY: server.key,
+    PYTHONPATH: join(REPOSITORY, 'packages/client-python/src'),
+  });
+  const run = (file: string, args: readonly string[], cwd = REPOSITORY): string => {
+    const { status, stdout, stderr } = spawnSync(file, args, { encoding: 'utf8', env, cwd });
+    t.equal(status, 0, `${stdout}${stderr}`);
+    return stdout;
+  };
+  run('python3', ['packages/client-python/unasync.py']);
+  const curl = await copied('curl');
+  t.match(curl, `ACUITY_URL=http://127.0.0.1:${server.port} `);
+  t.match(JSON.parse(run('bash', ['-c', curl.replace('sk_demo_…', server.key)])), scores);
+
+  const exports = { types: './client/entry.d.ts', default: './client/entry.js' };
+  const folder = t.testdir({
+    'package.json': '{"type":"module"}',
+    'copied.ts': await copied('TypeScript'),
+    node_modules: { 'acuity-client': { 'package.json': JSON.stringify({ type: 'module', exports }) } },
+  });
+  symlinkSync(join(REPOSITORY, 'dist/client'), join(folder, 'node_modules/acuity-client/client'));
+  const types = `--typeRoots ${join(REPOSITORY, 'node_modules/@types')} --types node`.split(' ');
+  const compiler = `--strict --module nodenext --target es2022 --skipLibCheck --ignoreConfig copied.ts`.split(
+    ' ',
+  );
+  run(
+    process.execPath,
+    [join(REPOSITORY, 'packages/build-tools/node_modules/typescript/bin/tsc'), ...types, ...compiler],
+    folder,
+  );
+  t.equal(run(process.execPath, ['copied.js'], folder).trim(), inspect(scores));
+
+  const python = join(REPOSITORY, '.build/python/bin/python');
+  if (spawnSync(python, ['-c', 'import httpx']).status !== 0) return; // test/packages/clientPython.test.ts says so
+  const printed = run(python, ['-c', await copied('Python')]);
+  for (const [name, value] of Object.entries(scores))
+    t.match(printed, new RegExp(`${name}\\W+${String(value)}\\b`), name);
+}
+
+t.test('a listener that other machines reach asks for a key', { skip: WITHOUT_BROWSER }, async (t) => {
+  const env = { ACUITY_ADMIN_HOST: '0.0.0.0', ACUITY_TRY: 'true', ACUITY_LOG_LEVEL: 'trace' };
+  const server = await startServer(t, { env, keys: [{ kind: 'demo', ratePerS: null, dailyMax: 1 }] });
+  const url = `http://127.0.0.1:${server.adminPort}/try`;
+  const { page } = await openPage(t, await openBrowser(t), { url, look: DESK });
+  const key = server.keys[1]?.key ?? '';
+  await page.waitForSelector('#key-card:visible', WAIT);
+  t.match(await page.textContent('#problem'), 'Enter an API key');
+  await page.fill('#key', key);
+  await watch(page)(() => page.keyboard.press('Enter'));
+  await page.click('text=Short night');
+  await page.waitForSelector('#problem:visible', WAIT);
+  t.match(
+    await page.textContent('#problem'),
+    'this key, has sent too many',
+    'it is charged: its day is over',
+  );
+  t.notMatch(server.output(), key);
+});
 
 // What follows runs in the page: it may use nothing from here.
 
-function shows({ tile, above }: { tile: string; above: number }): boolean {
+function shows(tile: string): boolean {
   const rows = [...globalThis.document.querySelectorAll('#tiles div')];
   const row = rows.find((one) => one.querySelector('dt')?.textContent === tile);
-  return Number(row?.querySelector('dd span')?.textContent?.replaceAll(',', '')) > above;
+  return Number(row?.querySelector('dd span')?.textContent?.replaceAll(',', '')) > 0;
 }
 
 function refusals(cause: string): boolean {

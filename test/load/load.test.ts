@@ -3,20 +3,15 @@ import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { DEFAULT_SERIES_LIMITS, SERIES_FIELDS } from '#rules/fields.js';
 import { runClosedLoop } from '#acuity/load/closedLoop.js';
-import { runOpenLoop } from '#acuity/load/openLoop.js';
 import { bodiesOf, PAYLOADS, requestsOf } from '#acuity/load/payloads.js';
-import { pairwise, quantileOf, spreadOf } from '#acuity/load/statistics.js';
+import { quantileOf, spreadOf } from '#acuity/load/statistics.js';
 import { WasmParser } from '#acuity/reading/wasmParser.js';
 
 /** A server that answers each request with `statusOf` its number, and a load for it. */
 async function scene(t: Test, statusOf: (request: number) => number) {
   let received = 0;
-  const bodies = new Set<string>();
   const server = createServer((request, response) => {
-    let body = '';
-    request.setEncoding('utf8').on('data', (text: string) => (body += text));
-    request.on('end', () => {
-      bodies.add(body);
+    request.resume().on('end', () => {
       response.writeHead(statusOf(received++), { 'Content-Length': 2 }).end('{}');
     });
   });
@@ -24,7 +19,7 @@ async function scene(t: Test, statusOf: (request: number) => number) {
   t.teardown(() => server.close());
   const { port } = server.address() as AddressInfo;
   const load = { target: { port, key: 'a key' }, bodies: ['{"a":1}', '{"b":2}'], connections: 4 };
-  return { load, bodies, received: () => received };
+  return { load, received: () => received };
 }
 
 t.test('a closed loop counts every answer, those other than 200 as errors', async (t) => {
@@ -36,14 +31,6 @@ t.test('a closed loop counts every answer, those other than 200 as errors', asyn
   t.equal(errors, Math.floor(received() / 2));
   t.equal(requests + errors, received());
   t.ok(p50Micros > 0 && p50Micros <= p99Micros && generatorBusy >= 0 && generatorBusy <= 1);
-});
-
-t.test('an open loop sends at the given rate, the bodies in turn', async (t) => {
-  const { load, bodies, received } = await scene(t, (request) => (request % 5 === 0 ? 200 : 503));
-  const measured = await runOpenLoop({ ...load, seconds: 0.5, rate: 50 });
-  t.match(measured, { requests: 5, errors: 20 });
-  t.equal(received(), 25);
-  t.strictSame([...bodies].toSorted(), ['{"a":1}', '{"b":2}']);
 });
 
 t.test(
@@ -68,12 +55,10 @@ t.test(
   },
 );
 
-t.test('spreads, quantiles, and ratios of what was interleaved', async (t) => {
+t.test('spreads and quantiles', async (t) => {
   t.strictSame(spreadOf([10, 2, 9, 1]), { median: 5.5, min: 1, max: 10 });
   t.strictSame(spreadOf([100, 20, 3]), { median: 20, min: 3, max: 100 });
   t.throws(() => spreadOf([]), { name: 'RangeError' });
   const sorted = Float64Array.of(0, 10, 20, 30, 40);
   t.strictSame([0, 0.5, 0.625, 1].map((share) => quantileOf(sorted, share)), [0, 20, 25, 40]); // prettier-ignore
-  t.strictSame(pairwise([600, 300, 1200], [100, 50, 200], (ours, theirs) => ours / theirs), [6, 6, 6]); // prettier-ignore
-  t.throws(() => pairwise([1, 2], [1], (a, b) => a / b), { name: 'RangeError' });
 });

@@ -261,25 +261,6 @@ t.test('a worker that is still being started does not hang', async (t) => {
   t.equal(hangs(), 0);
 });
 
-t.test('a poisoned request fails alone', async (t) => {
-  const { admit, firstRun, pool } = setUp(t);
-  const callers = [10, 20, 30].map((age) => admit(age));
-  await turn();
-  firstRun().fail();
-  await turn();
-  firstRun().land();
-  await turn();
-  firstRun().fail('poison');
-  await turn();
-  firstRun().land();
-  await turn();
-  t.strictSame(
-    callers.map(({ told }) => told),
-    [['scored'], ['fault'], ['scored']],
-  );
-  t.equal(pool.runs.length, 0);
-});
-
 t.test(
   'no unsound score leaves; its neighbours’ do, and those at the very ends of their range',
   async (t) => {
@@ -490,22 +471,12 @@ function feed({ batcher, line }: ReturnType<typeof setUpLines>, lines: number): 
   return callers;
 }
 
-t.test('places are taken for all lines or for none, and given back', async (t) => {
-  const { batcher } = setUpLines(t, 10);
-  t.equal(batcher.reserve(6, undefined), 'admitted');
-  t.equal(batcher.pending, 6);
-  t.equal(batcher.reserve(5, undefined), 'saturated');
-  t.equal(batcher.pending, 6);
-  t.equal(batcher.reserve(4, undefined), 'admitted');
-  batcher.release(10, undefined);
-  t.equal(batcher.pending, 0);
-  await batcher.drained();
-});
-
 t.test('lines and single requests take no places from each other', async (t) => {
   const setup = setUpLines(t, 10);
   const { batcher, pool, single, land } = setup;
-  t.equal(batcher.reserve(10, undefined), 'admitted');
+  t.equal(batcher.reserve(6, undefined), 'admitted');
+  t.equal(batcher.reserve(5, undefined), 'saturated', 'places are taken for all lines or for none');
+  t.equal(batcher.reserve(4, undefined), 'admitted');
   const callers = Array.from({ length: 10 }, single);
   t.equal(batcher.makeRoom(), false);
   t.equal(batcher.admit(requestOfAge(SINGLE_AGE), new Caller()), 'saturated');

@@ -78,6 +78,9 @@ t.test('plain requests run while explained ones wait for theirs', async (t) => {
   explained()?.runs[0]?.land();
   await drained;
   t.strictSame(told, ['first', 'second', 'why', 'why too']);
+  await scorer.started();
+  await scorer.close();
+  t.strictSame([plain.isClosed, explained()?.isClosed], [true, true]);
 });
 
 t.test('one key holds a third of the places for explained requests, and gets them back', async (t) => {
@@ -93,15 +96,4 @@ t.test('one key holds a third of the places for explained requests, and gets the
   t.equal(ask(undefined), 'admitted', 'nor is what counts for no key');
   await turn();
   while (explained()?.runs.length !== 0) explained()?.runs[0]?.land();
-});
-
-t.test('workers of both kinds are closed, where there are both', async (t) => {
-  const { scorer, plain, explained } = setUp(t);
-  scorer.admitExplained(requestOfAge(1), caller([], 'why'));
-  await turn();
-  explained()?.runs[0]?.land();
-  await scorer.started();
-  await scorer.close();
-  t.ok(plain.isClosed);
-  t.ok(explained()?.isClosed);
 });

@@ -63,7 +63,7 @@ t.test(
       await build('src', dir, STEPS, run);
       change(dir);
       await build('src', dir, STEPS, run);
-      t.strictSame(commands, ['parser', 'src', ...built], name);
+      t.strictSame(commands.toSorted(), ['parser', 'src', ...built].toSorted(), name);
       writeFileSync(join(dir, 'src/main.ts'), 'broken');
       await t.rejects(build('src', dir, STEPS, () => Promise.reject(new Error('type error'))));
       writeFileSync(join(dir, 'src/main.ts'), 'one'); // as it was when it was built, but dist/ is not

@@ -55,7 +55,7 @@ t.test('npm test', async (t) => {
     t.equal((await ended(process.execPath, args, { cwd: dir, env })).code, code, `skipped: ${allowed}`);
   }
   writeRepository(t.testdir(), {
-    'node_modules/typescript/bin/tsc': 'process.exit(2);',
+    'packages/build-tools/node_modules/typescript/bin/tsc': 'process.exit(2);',
     'node_modules/@tapjs/run/dist/esm/index.js': '',
   });
   const broken = await ended(process.execPath, ['scripts/test.js'], { cwd: dir, env: cleanEnvironment() });

@@ -1,55 +1,54 @@
-import { PassThrough } from 'node:stream';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { filesBy, runOperation, type FileOperation } from '#acuity/files/files.js';
 import { EXPLAIN_TABLE } from '#acuity/model/manifest.js';
 import { createLog } from '#acuity/process/log.js';
-import { ModelFolder } from '#acuity/server/modelFolder.js';
+import { ModelFolder, type ModelFolderOptions } from '#acuity/server/modelFolder.js';
 import { MODEL } from '../fixtures/model.js';
 import { until } from '../fixtures/until.js';
 
-/** A disk whose operations wait until it is told that they are cut off, and a log that is kept. */
-function scene(waits: readonly FileOperation[]) {
-  let cutOff: (() => void) | undefined;
+const RETIRED = { retired: Promise.resolve() };
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** A model folder on a disk that holds up the operations that `waits` names, until `goOn` or `cutOff`. */
+function scene(
+  t: Test,
+  options: Partial<ModelFolderOptions> = {},
+  waits: (name: FileOperation, args: readonly unknown[]) => boolean = () => false,
+) {
+  let held: { goOn(): void; cutOff(): void } | undefined;
+  let logged = '';
+  let opened = 0;
   const files = filesBy(async (name, args) => {
-    if (!waits.includes(name)) return runOperation(name, args);
-    return new Promise((_, reject) => {
-      cutOff = () => reject(new Error('cut off'));
-    });
+    if (waits(name, args))
+      await new Promise<void>((goOn, reject) => {
+        held = { goOn, cutOff: () => reject(new Error('cut off')) };
+      });
+    return runOperation(name, args);
   });
-  const output = new PassThrough({ encoding: 'utf8' });
-  const log = createLog({ level: 'info', sink: { write: (line) => void output.write(line) } });
-  return {
+  const models = new ModelFolder({
+    folder: MODEL,
+    role: 'model',
+    ...(options.role !== 'shadow model' && { loaded: MODEL }), // of the other one there is none yet
     files: { look: files, load: files },
-    log,
-    begun: () => until(() => cutOff !== undefined),
-    logged: (): string => String(output.read() ?? ''),
-    async cutOff() {
-      cutOff?.();
-      await new Promise((resolve) => setImmediate(resolve));
+    log: createLog({ level: 'info', sink: { write: (line) => void (logged += line) } }),
+    use: async () => {
+      opened++;
+      return RETIRED;
     },
-  };
+    ...options,
+  });
+  t.teardown(() => models.stop());
+  models.request();
+  return { models, held: () => held, logged: () => logged, opened: () => opened };
 }
 
-const RETIRED = { retired: Promise.resolve() };
-const ROLES = [
-  { role: 'model', loaded: MODEL },
-  { role: 'shadow model' }, // there is none yet
-] as const;
-
-for (const one of ROLES) {
+for (const one of [{ role: 'model' }, { role: 'shadow model' }] as const) {
   t.test(`a stop while a ${one.role} is read does not report it as refused`, async (t) => {
-    const { files, log, begun, logged, cutOff } = scene(['readText']);
-    const models = new ModelFolder({
-      ...one,
-      folder: MODEL,
-      files,
-      use: () => Promise.resolve(RETIRED),
-      log,
-    });
-    models.request();
-    await begun();
+    const { models, held, logged } = scene(t, one, (name) => name === 'readText');
+    await until(() => held() !== undefined);
     models.stop();
-    await cutOff();
+    held()?.cutOff();
+    await turn();
     t.equal(logged(), '');
     t.equal(models.refusal, undefined);
   });
@@ -57,69 +56,41 @@ for (const one of ROLES) {
   // Workers that start after the event loops have closed would keep their threads, and so the process, from ending.
   t.test(`a ${one.role} that is read completely only after the stop starts no workers`, async (t) => {
     for (const isStopped of [false, true]) {
-      let goOn: (() => void) | undefined;
-      const files = filesBy(async (name, args) => {
-        const isLast = String(args[0]).endsWith(EXPLAIN_TABLE) && name === 'readText';
-        if (isLast) await new Promise<void>((resolve) => (goOn = resolve));
-        return runOperation(name, args);
-      });
-      let opened = 0;
-      const use = (): Promise<typeof RETIRED> => {
-        opened++;
-        return Promise.resolve(RETIRED);
-      };
-      const parts = { folder: MODEL, files: { look: files, load: files }, use, log: scene([]).log };
-      const models = new ModelFolder({ ...one, ...parts });
-      models.request();
-      await until(() => goOn !== undefined);
+      const { models, held, opened } = scene(
+        t,
+        one,
+        (name, [path]) => name === 'readText' && String(path).endsWith(EXPLAIN_TABLE),
+      );
+      await until(() => held() !== undefined);
       if (isStopped) models.stop();
-      goOn?.();
-      await new Promise((resolve) => setImmediate(resolve));
-      t.equal(opened, isStopped ? 0 : 1, isStopped ? 'stopped' : 'not stopped');
-      models.stop();
+      held()?.goOn();
+      await turn();
+      t.equal(opened(), isStopped ? 0 : 1, isStopped ? 'stopped' : 'not stopped');
     }
   });
 }
 
 t.test('a model that is ready only when the service stops is not put in force', async (t) => {
-  const { files, log, logged } = scene([]);
   let ready: (() => void) | undefined;
   let wasStopped: boolean | undefined;
-  const models = new ModelFolder({
-    folder: MODEL,
-    loaded: MODEL,
-    role: 'model',
-    files,
+  const { models, logged } = scene(t, {
     async use(_, isStopped) {
       await new Promise<void>((resolve) => (ready = resolve));
       wasStopped = isStopped();
       return RETIRED;
     },
-    log,
   });
-  models.request();
   await until(() => ready !== undefined);
   models.stop();
   ready?.();
-  await new Promise((resolve) => setImmediate(resolve));
+  await turn();
   t.equal(wasStopped, true);
   t.equal(logged(), '');
   t.equal(models.version, undefined);
 });
 
 t.test('a request for a model that is not there is answered in the log', async (t) => {
-  const { files, log, logged } = scene([]);
-  const folder = `${MODEL}-gone`;
-  const models = new ModelFolder({
-    folder,
-    loaded: MODEL,
-    role: 'model',
-    files,
-    use: () => Promise.resolve(RETIRED),
-    log,
-  });
-  models.request();
+  const { models, logged } = scene(t, { folder: `${MODEL}-gone` });
   await until(() => models.refusal !== undefined);
   t.match(logged(), 'model refused, the old one stays');
-  models.stop();
 });

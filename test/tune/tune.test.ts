@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { MODEL } from '../fixtures/model.js';
@@ -8,9 +7,8 @@ import { ended } from '../fixtures/scripts.js';
 const MAIN = join(REPOSITORY, 'dist/main.js');
 const options = { cwd: REPOSITORY, env: cleanEnvironment({ ACUITY_MODEL: MODEL }) };
 
-t.test('a tiny budget is kept and still gives a block that can be pasted, and a page', async (t) => {
-  const page = join(t.testdir(), 'tune.html');
-  const args = ['tune', '--minutes', '0.12', '--connections', '8', '--html', page];
+t.test('a tiny budget is kept and still gives a block that can be pasted', async (t) => {
+  const args = ['tune', '--minutes', '0.12', '--connections', '8'];
   const { code, stdout, stderr } = await ended(process.execPath, [MAIN, ...args], options);
   t.equal(code, 0, stderr);
   for (const name of ['HTTP_THREADS', 'WORKERS', 'INTRA_OP_THREADS', 'BATCH_MAX']) {
@@ -18,14 +16,11 @@ t.test('a tiny budget is kept and still gives a block that can be pasted, and a 
   }
   t.match(stdout, /^# (expected here, saturated: \d+|not measured)/m);
   t.notMatch(stdout + stderr, /sk_(live|demo)_/, 'no key is shown');
-  const html = readFileSync(page, 'utf8');
-  t.notMatch(html, /https?:|<script|<link|<img/);
-  t.match(html, /ACUITY_WORKERS/);
 });
 
 t.test('a mistake in the options ends it at once', async (t) => {
   for (const args of [
-    ['--goal', 'beauty'],
+    ['--p99-ms', '0'],
     ['--minutes', '0'],
     ['--connections', '9999'],
   ]) {

@@ -35,6 +35,8 @@ interface Bucket {
 const REVOKED_MS = 1000;
 const UNPUSHED_MS = 2000;
 const EVERY_MS = 250;
+/** What a bucket may owe for others, less what it holds, and what was taken here while that was read. */
+const OWED_MAX_S = 10.1;
 /** The fleet's counts of a day are read for the first time within this time of its beginning. */
 const NEW_DAY_MS = 1500;
 /** So long the effect of something that happened to the fleet on its rates is allowed for. */
@@ -169,8 +171,13 @@ export class Checks {
     }
   }
 
-  private checkBounds({ queues, bodyUnits, heldBytes }: Replica): void {
-    const { settings, fail } = this.options;
+  private checkBounds(replica: Replica): void {
+    const { queues, bodyUnits, heldBytes } = replica;
+    const { settings, keys, fail } = this.options;
+    for (const { id, key } of keys) {
+      const owedS = replica.owedS(key);
+      if (owedS > OWED_MAX_S) fail(`${id} is refused for ${Math.round(owedS)} s by a bucket in debt`);
+    }
     for (const { batcher, max } of queues)
       // Single requests, and as many lines of lists.
       if (batcher.pending < 0 || batcher.pending > 2 * max) fail(`${batcher.pending} requests are pending`);

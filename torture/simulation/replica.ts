@@ -189,6 +189,15 @@ export class Replica {
     return loop !== undefined && typeof loop.authenticator.identify(key, this.clock.nowMs()) !== 'string';
   }
 
+  /** For how many seconds the key is refused, since its bucket is in debt. */
+  owedS(key: string): number {
+    const nowMs = this.clock.nowMs();
+    const entry = this.loops[0]?.authenticator.identify(key, nowMs);
+    if (entry === undefined || typeof entry === 'string' || entry.ratePerS === null) return 0;
+    const { keyIndex, ratePerS } = entry;
+    return -new Limits(this.limits).tokensLeft(keyIndex, ratePerS, nowMs) / ratePerS;
+  }
+
   /** Of every model that is open. */
   get queues(): readonly Queue[] {
     this.allQueues = this.allQueues.filter(({ pool }) => !pool.isClosed);

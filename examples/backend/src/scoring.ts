@@ -45,9 +45,9 @@ export function sentenceOf({ loc, msg }: Finding): string {
 
 /** The service's sentences about notable scores, and what the night was made of. */
 function notesOf({ explanation, recording }: Prediction): string[] {
-  const { scores = {}, quality } = explanation ?? {};
-  const notable = Object.values(scores).flatMap(({ notable: isNotable, text }) => (isNotable ? [text] : []));
-  const missing = quality?.missing ?? [];
+  const scores = explanation === undefined ? [] : Object.values(explanation.scores);
+  const notable = scores.flatMap((score) => (score.notable ? [score.text] : []));
+  const missing = explanation?.quality.missing ?? [];
   const parts = recording?.sleep?.parts.length ?? 0;
   return [
     ...notable,

@@ -1,5 +1,5 @@
-// Sends requests by the client that oapi-codegen makes of docs/openapi.json: `client BASE_URL FILE…`. Each file is read
-// into the generated type, and each answer is printed from the generated type, as one line of JSON.
+// Sends requests by the client that oapi-codegen makes of docs/openapi.json: `client PORT WAY FILE…`. Each file is read
+// into the generated type, and each answer is printed from the generated type. See test/flow/foreignClients.test.ts.
 package main
 
 import (
@@ -10,41 +10,29 @@ import (
 	"os"
 )
 
-func withKey(_ context.Context, request *http.Request) error {
-	request.Header.Set("X-API-Key", os.Getenv("ACUITY_API_KEY"))
-	return nil
-}
-
-func score(client *ClientWithResponses, path string) ([]byte, error) {
-	content, err := os.ReadFile(path)
+func check(err error) {
 	if err != nil {
-		return nil, err
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
-	var request PredictionRequest
-	if err := json.Unmarshal(content, &request); err != nil {
-		return nil, err
-	}
-	answer, err := client.PredictWithResponse(context.Background(), &PredictParams{}, request)
-	if err != nil {
-		return nil, err
-	}
-	if answer.JSON200 == nil {
-		return nil, fmt.Errorf("%s: %s", answer.Status(), answer.Body)
-	}
-	return json.Marshal(answer.JSON200)
 }
 
 func main() {
-	client, err := NewClientWithResponses(os.Args[1], WithRequestEditorFn(withKey))
-	for _, path := range os.Args[2:] {
-		var line []byte
-		if err == nil {
-			line, err = score(client, path)
-		}
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		fmt.Println(string(line))
+	client, err := NewClientWithResponses("http://127.0.0.1:"+os.Args[1], WithRequestEditorFn(
+		func(_ context.Context, request *http.Request) error {
+			request.Header.Set("X-API-Key", os.Getenv("ACUITY_API_KEY"))
+			return nil
+		}))
+	check(err)
+	for _, path := range append(os.Args[3:], os.Args[3:]...) {
+		content, err := os.ReadFile(path)
+		check(err)
+		var request PredictionRequest
+		check(json.Unmarshal(content, &request))
+		answer, err := client.PredictWithResponse(context.Background(), &PredictParams{}, request)
+		check(err)
+		line, err := json.Marshal(answer.JSON200)
+		check(err)
+		fmt.Println(answer.StatusCode(), string(line))
 	}
 }

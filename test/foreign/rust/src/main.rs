@@ -1,81 +1,54 @@
-//! A caller in Rust, with reqwest: `client PORT`. See test/fixtures/foreign.ts.
+//! A caller in Rust, with reqwest: `client PORT WAY FILE...`. See test/flow/foreignClients.test.ts.
 
-use std::io::{self, BufRead, Cursor, Read};
+use std::error::Error;
+use std::io::{self, Cursor, Read};
 use std::time::Duration;
 use std::{env, fs, thread};
 
 use reqwest::blocking::{Body, Client};
 
-const PAUSE: Duration = Duration::from_millis(5);
-const TIMEOUT: Duration = Duration::from_secs(20);
-const PIECES: usize = 4;
-
-/// Gives its bytes in pieces with pauses between them, and breaks off in the middle where it is told to.
+/// Gives its bytes in four pieces with pauses between them, and breaks off in the middle where it is cut.
 struct Slow {
     bytes: Cursor<Vec<u8>>,
-    piece: usize,
-    breaks_at: u64,
-}
-
-impl Slow {
-    fn new(body: &[u8], breaks: bool) -> Slow {
-        let breaks_at = if breaks { body.len() as u64 / 2 } else { u64::MAX };
-        Slow { bytes: Cursor::new(body.to_vec()), piece: body.len() / PIECES + 1, breaks_at }
-    }
+    is_cut: bool,
 }
 
 impl Read for Slow {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        if self.bytes.position() >= self.breaks_at {
+        let length = self.bytes.get_ref().len();
+        if self.is_cut && self.bytes.position() as usize >= length / 2 {
             return Err(io::Error::other("dropped in the middle"));
         }
-        thread::sleep(PAUSE);
-        let length = into.len().min(self.piece);
-        self.bytes.read(&mut into[..length])
+        thread::sleep(Duration::from_millis(5));
+        let most = into.len().min(length / 4 + 1);
+        self.bytes.read(&mut into[..most])
     }
 }
 
-fn send(client: &Client, port: &str, way: &str, body: &[u8]) -> Result<(), reqwest::Error> {
-    let content = match way {
-        "chunked" => Body::new(Slow::new(body, false)),
-        "pieces" | "cut" => Body::sized(Slow::new(body, way == "cut"), body.len() as u64),
-        _ => Body::from(body.to_vec()),
-    };
-    let answer = client
-        .post(format!("http://127.0.0.1:{port}/predict"))
-        .header("X-API-Key", env::var("ACUITY_API_KEY").unwrap_or_default())
-        .header("Content-Type", "application/json")
-        .timeout(if way == "left" { Duration::from_millis(2) } else { TIMEOUT })
-        .body(content)
-        .send();
-    if way == "cut" || way == "left" {
-        return Ok(());
-    }
-    let answer = answer?;
-    let status = answer.status().as_u16();
-    println!("{} {}", status, answer.text()?);
-    Ok(())
-}
-
-fn run(port: &str, words: &[&str]) -> Result<(), Box<dyn std::error::Error>> {
-    let bodies = words[3..].iter().map(fs::read).collect::<Result<Vec<_>, _>>()?;
-    let mut client = Client::builder().no_proxy().build()?;
-    for _ in 0..words[2].parse::<usize>()? {
-        for body in &bodies {
-            if words[0] == "fresh" {
-                client = Client::builder().no_proxy().build()?;
-            }
-            send(&client, port, words[1], body)?;
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = env::args().collect();
+    let (port, way, paths) = (&arguments[1], arguments[2].as_str(), &arguments[3..]);
+    let client = Client::builder().no_proxy().build()?;
+    for path in paths.iter().chain(paths) {
+        let body = fs::read(path)?;
+        let length = body.len() as u64;
+        let slow = |bytes| Slow { bytes: Cursor::new(bytes), is_cut: way == "cut" };
+        let content = match way {
+            "plain" => Body::from(body),
+            "chunked" => Body::new(slow(body)),
+            _ => Body::sized(slow(body), length),
+        };
+        let answer = client
+            .post(format!("http://127.0.0.1:{port}/predict"))
+            .header("X-API-Key", env::var("ACUITY_API_KEY")?)
+            .header("Content-Type", "application/json")
+            .body(content)
+            .send();
+        match answer {
+            Ok(answer) => println!("{} {}", answer.status().as_u16(), answer.text()?),
+            Err(_) if way == "cut" => {}
+            Err(error) => return Err(error.into()),
         }
-    }
-    Ok(())
-}
-
-fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let port = env::args().nth(1).unwrap_or_default();
-    for line in io::stdin().lock().lines() {
-        run(&port, &line?.split(' ').collect::<Vec<_>>())?;
-        println!("end");
     }
     Ok(())
 }

@@ -1,5 +1,3 @@
-import { escapeHtml } from '../base/html.js';
-
 /** A section of a page. `html` is trusted: its author must escape any input in it. */
 export interface PageSection {
   readonly heading: string;
@@ -92,4 +90,9 @@ export function htmlTable(
   const line = (cells: readonly string[], tag: 'th' | 'td'): string =>
     `<tr>${cells.map((cell, column) => cellOf(cell, column, tag)).join('')}</tr>`;
   return `<div class="wide"><table>${line(header, 'th')}${rows.map((row) => line(row, 'td')).join('')}</table></div>`;
+}
+
+/** Escapes text for HTML, both content and attribute values. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }

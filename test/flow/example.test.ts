@@ -25,7 +25,7 @@ const isInstalled = existsSync(join(EXAMPLE, 'node_modules/better-sqlite3'));
 const skip = !isInstalled && 'examples/backend is not installed: npm --prefix examples/backend ci';
 
 t.test('the backend', { skip }, async (t) => {
-  const tsc = [join(REPOSITORY, 'node_modules/typescript/bin/tsc'), '-p', EXAMPLE];
+  const tsc = [join(REPOSITORY, 'packages/build-tools/node_modules/typescript/bin/tsc'), '-p', EXAMPLE];
   await built(t, [join(REPOSITORY, 'scripts/build.js'), 'client']);
   await built(t, tsc);
   const service = await startServer(t);

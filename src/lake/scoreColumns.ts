@@ -1,0 +1,83 @@
+import type { RecordBatch } from 'apache-arrow';
+import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
+import { OUTPUT_COLUMNS } from '../model/tensors.js';
+import { rounded } from '../pipeline/respond.js';
+import type { Engine } from './engine.js';
+import type { Format } from './inputs.js';
+import type { Job } from './job.js';
+import type { LineOptions } from './lineWriter.js';
+import { UNMEASURED_PREFIX } from './names.js';
+import type { PageSink } from './scorePages.js';
+
+/** A column that a table of scores has after the kept ones. */
+export interface ScoreColumn {
+  readonly name: string;
+  readonly type: 'BIGINT' | 'DOUBLE' | 'VARCHAR';
+  /** The cell of a row, numbers as NDJSON writes them; undefined for an empty one. */
+  at(job: Job, row: number): string | undefined;
+}
+
+/** Writes bytes; resolves once there is room for more. */
+export type WriteBytes = (bytes: string | Uint8Array) => Promise<void>;
+
+/** Scores on their way to a file or a stream. */
+export interface ScoreSink extends PageSink {
+  /** Writes the rest; does not close the destination. */
+  end(): Promise<void>;
+}
+
+export interface SinkOptions extends LineOptions {
+  readonly format: Format;
+  /** The engine's types of the kept columns, in their order; text if absent. */
+  readonly keptTypes?: readonly string[] | undefined;
+  /** The kept columns of an Arrow stream, without rows. */
+  readonly keptColumns?: RecordBatch | undefined;
+  readonly engine: () => Promise<Engine>;
+}
+
+export function scoreColumns(options: SinkOptions): ScoreColumn[] {
+  const { model, measured, explain, isStream, format } = options;
+  const { thresholds, version } = model;
+  const text = (name: string, at: ScoreColumn['at']): ScoreColumn => ({ name, type: 'VARCHAR', at });
+  /** Row i's scores are `scoresOf(job, i)[i · stride …]`. */
+  const scored = (prefix: string, scoresOf: Scores, stride: number): ScoreColumn[] => [
+    ...SCORE_FIELDS.map((name, place): ScoreColumn => {
+      // CSV has 78, as NDJSON does, not 78.0.
+      const type = format === 'csv' ? 'VARCHAR' : 'DOUBLE';
+      const at: ScoreColumn['at'] = (job, row) => {
+        const score = scoresOf(job, row)?.[row * stride + place];
+        return score === undefined ? undefined : rounded(score);
+      };
+      return { name: prefix + name, type, at };
+    }),
+    ...LABEL_FIELDS.map((name, index) =>
+      text(prefix + name, (job, row) => {
+        const score = scoresOf(job, row)?.[row * stride + SCORE_FIELDS.length + index];
+        return score === undefined ? undefined : score >= thresholds[name] ? 'High' : 'Low';
+      }),
+    ),
+  ];
+  return [
+    { name: 'row', type: 'BIGINT', at: ({ page }, row) => String(page.numberOf(row)) },
+    ...scored('', scoresIn, OUTPUT_COLUMNS),
+    ...['model', 'model_version'].map((name, index) => {
+      const own = version.split('/')[index];
+      return text(name, ({ problems }, row) => (problems.has(row) ? undefined : own));
+    }),
+    ...(measured === true ? scored(UNMEASURED_PREFIX, ({ unmeasured }, row) => unmeasured.get(row), 0) : []),
+    ...(explain === true ? [text('explanation', ({ explanations }, row) => explanations[row])] : []),
+    ...(isStream ? [text('error', (job, row) => errorOf(job, row, format))] : []),
+  ];
+}
+
+type Scores = (job: Job, row: number) => Float32Array | undefined;
+
+function scoresIn({ problems, scores }: Job, row: number): Float32Array | undefined {
+  return problems.has(row) ? undefined : scores;
+}
+
+function errorOf({ page, problems }: Job, row: number, format: Format): string | undefined {
+  const problem = problems.get(row);
+  if (problem === undefined) return undefined;
+  return JSON.stringify(format === 'arrow' ? problem : { line: page.numberOf(row), ...problem });
+}

@@ -1,7 +1,7 @@
 /**
  * `npm run python`: a Python environment below .build with what the Python client and its tests use. Without it those
  * tests are skipped. `npm run python -- engines` adds Ray and Spark, and runs their tests, with a number on so many
- * nights; `npm run python -- tables` adds the libraries of test/foreign/tables.py for test/lake/interop.test.ts;
+ * nights; `npm run python -- tables` adds the libraries of test/foreign/tables.py for test/lake/others.test.ts;
  * `npm run python -- schemathesis` adds that, and runs it against a service for a number of seconds, with a seed.
  */
 import { spawnSync } from 'node:child_process';

@@ -71,10 +71,8 @@ async function liveAWeek(page) {
   await page.click('text=Short night');
   await page.click('[data-score=attention]');
   await page.mouse.move(0, 0);
-  await page.evaluate(() => {
-    document.activeElement.blur();
-    scrollTo(0, 0);
-  });
+  await page.evaluate(() => document.activeElement.blur());
+  await page.evaluate(() => scrollTo(0, 0));
 }
 
 /** A server with one key without limits. */
@@ -87,10 +85,8 @@ async function serve(folder) {
   await storesAt(location).keys.insert(record);
   const env = { ...process.env, ACUITY_KEYS: location, ACUITY_PORT: '0', ACUITY_ADMIN_PORT: '0' };
   const args = [join(ROOT, 'dist/main.js'), 'serve'];
-  return {
-    key,
-    server: await startChildServer({ name: 'server', file: process.execPath, args, env }, folder),
-  };
+  const server = await startChildServer({ name: 'server', file: process.execPath, args, env }, folder);
+  return { key, server };
 }
 
 /** Sends at a fixed rate while `use` runs, which starts once the charts have data. */
@@ -103,7 +99,6 @@ async function underLoad(port, key, use) {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', 'X-API-Key': key },
     body,
-    connections: 16,
     duration: LOAD_S + DRAWING_S,
     overallRate: RATE,
   });

@@ -72,7 +72,6 @@ export class Engine {
       for (;;) {
         const chunk = await result.fetchChunk();
         if (chunk === null || chunk.rowCount === 0) return;
-        weights.set(chunk, new ArrayBuffer(chunk.rowCount * ROW_BYTES));
         yield chunk;
       }
     } catch (error) {
@@ -175,14 +174,6 @@ export function linesSql(path: string, types: readonly string[], delimiter: stri
 
 /** Longer than any line that is written. */
 const LINE_MAX = 1 << 24;
-
-/**
- * The collector does not know that a chunk holds megabytes: a buffer of its size that lives as long, and that nothing
- * touches, makes it collect in time.
- */
-const weights = new WeakMap<DuckDBDataChunk, ArrayBuffer>();
-/** About what a night takes. */
-const ROW_BYTES = 4096;
 
 /** Text as a literal of SQL. */
 export function textOf(text: string): string {

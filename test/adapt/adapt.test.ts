@@ -5,12 +5,9 @@ import { Nights } from '#acuity/adapt/nights.js';
 import { sourceOf } from '#acuity/adapt/sources.js';
 import type { Adapted } from '#adapters/adapt.js';
 import { PROVIDERS } from '#adapters/recording.js';
-import { MODEL } from '../fixtures/model.js';
-import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
-import { ended } from '../fixtures/scripts.js';
+import { registerAdapt } from '#acuity/commands/adapt.js';
+import { acuity, commanded, runStream } from '../fixtures/lake.js';
 import { casesOf } from '../fixtures/sharedCases.js';
-
-const MAIN = join(REPOSITORY, 'dist/main.js');
 
 interface Case {
   readonly name: string;
@@ -42,13 +39,18 @@ for (const provider of PROVIDERS) {
     for (const [index, { name, recording, expect }] of casesOf<Case>('adapters', provider).entries()) {
       if (expect.error !== undefined || expect.night === null) continue;
       const { provider: _, at: _at, zone, newest_night_within_hours: _hours, ...answers } = recording;
-      const files = saved(join(t.testdirName, String(index)), answers);
+      const folder = join(t.testdirName, String(index));
+      const apart = saved(folder, answers);
+      const whole = join(folder, 'all.json');
+      writeFileSync(whole, JSON.stringify(answers));
       const options = typeof zone === 'string' ? { zone } : {};
-      const source = sourceOf(provider, files, options, () => undefined);
-      const nights = new Nights(source.sleeps(), options);
-      for (const sample of source.samples()) nights.add(sample);
-      const found = [...nights.sessions()].find((one) => 'night' in one && one.night === expect.night);
-      t.strictSame(ofNight(found as Adapted), ofNight(expect), name);
+      for (const files of [apart, [whole]]) {
+        const source = sourceOf(provider, files, options, () => undefined);
+        const nights = new Nights(source.sleeps(), options);
+        for (const sample of source.samples()) nights.add(sample);
+        const found = [...nights.sessions()].find((one) => 'night' in one && one.night === expect.night);
+        t.strictSame(ofNight(found as Adapted), ofNight(expect), `${name}, ${files.length} files`);
+      }
     }
   });
 }
@@ -88,9 +90,6 @@ function exportOf(days: readonly string[]): string {
   return `${HEAD}${heart.join('')}${sleep.join('')}`;
 }
 
-const run = (args: readonly string[], input = '', env: Record<string, string> = {}) =>
-  ended(process.execPath, [MAIN, ...args], { cwd: REPOSITORY, env: cleanEnvironment(env), input });
-
 t.test('an export of the Health app: every night, and acuity score takes the lines', async (t) => {
   const odd = [
     slept('2026-03-05', '14:00:00', '14:40:00', 'AsleepCore'),
@@ -103,7 +102,7 @@ t.test('an export of the Health app: every night, and acuity score takes the lin
     'export.xml',
   );
   const person = ['--born', '1991-05-17', '--sex', 'F', '--person', 'me'];
-  const { code, stdout, stderr } = await run(['adapt', 'apple_health', file, ...person]);
+  const { code, stdout, stderr } = await acuity(['adapt', 'apple_health', file, ...person]);
   t.equal(code, 0, stderr);
   const lines = stdout.trim().split('\n');
   t.strictSame(
@@ -128,21 +127,9 @@ t.test('an export of the Health app: every night, and acuity score takes the lin
   t.match(stderr, '1 × expected the unit count/min (');
   t.notMatch(stderr, /Anna|55/);
 
-  const score = ['score', '--format', 'ndjson', '--person', 'person', '--order', 'night'];
-  const scored = await run(score, stdout, { ACUITY_MODEL: MODEL });
-  t.equal(scored.code, 0, scored.stderr);
-  t.equal(scored.stdout.match(/"C_SCORE"/g)?.length, DAYS.length);
-});
-
-t.test('saved answers in several files, and one of all together', async (t) => {
-  const oura = casesOf<Case>('adapters', 'oura');
-  const { provider: _, at: _at, ...answers } = oura[0]?.recording ?? {};
-  const folder = t.testdir({ 'all.json': JSON.stringify(answers) });
-  const apart = await run(['adapt', 'oura', ...saved(folder, answers), '--age', '34']);
-  const whole = await run(['adapt', 'oura', join(folder, 'all.json'), '--age', '34']);
-  t.equal(apart.code, 0, apart.stderr);
-  t.equal(apart.stdout, whole.stdout);
-  t.match(JSON.parse(apart.stdout), { night: /^2026/, current_session: { age: 34 } });
+  const history = { person: 'person', order: 'night' };
+  const { tally } = await runStream([Buffer.from(stdout)], { history });
+  t.match(tally, { lines: DAYS.length, badLines: 0 });
 });
 
 t.test('what can’t be read is said with its file, and ends with 65', async (t) => {
@@ -167,9 +154,7 @@ t.test('what can’t be read is said with its file, and ends with 65', async (t)
     [['garmin9', 'some.json'], "'garmin9' is invalid", 1],
   ];
   for (const [[provider = '', file = '', ...more], message, expected = 65] of wrong) {
-    const { code, stdout, stderr } = await run(['adapt', provider, join(folder, file), ...more]);
-    t.match(stderr, message);
-    t.equal(code, expected, message);
-    t.equal(stdout, '');
+    const args = ['adapt', provider, join(folder, file), ...more];
+    t.match(await commanded(t, registerAdapt, args), { code: expected, said: message });
   }
 });

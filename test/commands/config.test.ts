@@ -1,16 +1,9 @@
-import { join } from 'node:path';
 import t from 'tap';
 import { withoutPassword } from '#acuity/config/documentation.js';
 import { VARIABLES } from '#acuity/config/variables.js';
-import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
-import { ended } from '../fixtures/scripts.js';
-
-function acuity(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  return ended(process.execPath, [join(REPOSITORY, 'dist/main.js'), ...args], {
-    cwd: REPOSITORY,
-    env: cleanEnvironment(env),
-  });
-}
+import { registerConfig } from '#acuity/commands/config.js';
+import { acuity, commanded } from '../fixtures/lake.js';
+import { cleanEnvironment } from '../fixtures/repository.js';
 
 t.test('config prints each variable with its effective value and documentation', async (t) => {
   const { code, stdout } = await acuity(['config'], { ACUITY_PORT: '1234' });
@@ -27,20 +20,22 @@ t.test('config --json prints the values, the password of a key store masked', as
   t.strictSame(Object.keys(values), Object.keys(VARIABLES));
 });
 
-for (const command of ['config', 'serve']) {
-  t.test(`${command} tells each mistake in a line and exits with 78`, async (t) => {
-    const { code, stdout, stderr } = await acuity([command], { ACUITY_PORT: 'x', ACUITY_NONSENSE: '1' });
-    t.equal(code, 78);
-    t.equal(stdout, '');
-    t.strictSame(stderr.trimEnd().split('\n'), [
-      'ACUITY_NONSENSE is not a known variable',
-      'ACUITY_PORT must be an integer from 0 to 65535, not "x"',
-    ]);
-    const norms = await acuity([command], { ACUITY_NORMS: 'package.json' });
-    t.equal(norms.code, 78);
-    t.match(norms.stderr, /^ACUITY_NORMS must be a file in the form of .*\n$/);
-  });
-}
+t.test('each mistake is told in a line, and ends with 78', async (t) => {
+  const env = { ACUITY_PORT: 'x', ACUITY_NONSENSE: '1' };
+  const lines = [
+    'ACUITY_NONSENSE is not a known variable',
+    'ACUITY_PORT must be an integer from 0 to 65535, not "x"',
+  ];
+  const serve = await acuity(['serve'], env);
+  t.strictSame(serve, { code: 78, stdout: '', stderr: lines.map((line) => `${line}\n`).join('') });
+  for (const [own, said] of [
+    [env, lines[1]],
+    [{ ACUITY_NORMS: 'package.json' }, /^ACUITY_NORMS must be a file in the form of .*\n$/],
+  ] as const) {
+    t.intercept(process, 'env', { value: cleanEnvironment(own) });
+    t.match(await commanded(t, registerConfig, ['config']), { code: 78, said });
+  }
+});
 
 t.test('passwords with any characters are masked', async (t) => {
   t.equal(withoutPassword('redis://me:a@b:c/@host:6379/0'), 'redis://me:***@host:6379/0');

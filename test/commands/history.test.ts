@@ -1,17 +1,19 @@
-import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import t from 'tap';
 import { seededRandom } from '#acuity/base/random.js';
+import { registerHistory } from '#acuity/commands/history.js';
 import { HistoryDesk } from '#acuity/history/historyDesk.js';
 import type { GivenMeasurement } from '#acuity/records/request.js';
 import { dayOf } from '#acuity/history/night.js';
 import { randomRecord, step } from '../fixtures/histories.js';
+import { commanded } from '../fixtures/lake.js';
 import { REPOSITORY, cleanEnvironment } from '../fixtures/repository.js';
+import { ended } from '../fixtures/scripts.js';
 
 function run(command: string, args: readonly string[], input = '') {
-  return spawnSync(process.execPath, [join(REPOSITORY, 'dist/main.js'), 'history', command, ...args], {
+  return ended(process.execPath, [join(REPOSITORY, 'dist/main.js'), 'history', command, ...args], {
     input,
-    encoding: 'utf8',
+    cwd: REPOSITORY,
     env: cleanEnvironment(),
   });
 }
@@ -49,8 +51,8 @@ interface Shown {
 }
 
 t.test('a history is printed as JSON, of standard input or an argument', async (t) => {
-  const { stdout, status } = run('show', [], `${chain(9)}\n`);
-  t.equal(status, 0);
+  const { stdout, code } = await run('show', [], `${chain(9)}\n`);
+  t.equal(code, 0);
   const { sessions, long_run: longRun, measurements: none } = JSON.parse(stdout) as Shown;
   t.strictSame(
     sessions.map(({ night }) => night),
@@ -64,7 +66,7 @@ t.test('a history is printed as JSON, of standard input or an argument', async (
   t.equal(longRun.nights, 3);
   t.match(longRun.quantities, { sleep_time: { unit: 'h', nights: 3 }, attention: { unit: 'points' } });
   t.strictSame(none, []);
-  const { measurements } = JSON.parse(run('show', [chain(4, MEASURED)]).stdout) as Shown;
+  const { measurements } = JSON.parse((await run('show', [chain(4, MEASURED)])).stdout) as Shown;
   const ofAttention = measurements.filter(({ score }) => score === 'attention');
   t.match(ofAttention[0], { on: '2026-01-02', older: { spreads: Number, weight: Number } });
   t.strictSame(ofAttention.at(-1), { score: 'attention', on: '2026-01-10', value: 69, reliability: 0.7 });
@@ -73,20 +75,17 @@ t.test('a history is printed as JSON, of standard input or an argument', async (
 });
 
 t.test('measurements are forgotten, and nothing else', async (t) => {
-  const { stdout, status } = run('forget-measurements', [], `${chain(4, MEASURED)}\n`);
-  t.strictSame([status, stdout], [0, `${chain(4)}\n`]);
+  const { stdout, code } = await run('forget-measurements', [], `${chain(4, MEASURED)}\n`);
+  t.strictSame([code, stdout], [0, `${chain(4)}\n`]);
 });
 
 t.test('what is no history is said in one line, without a word of it', async (t) => {
   for (const [command, text] of [
     ['show', 'marker'],
     ['forget-measurements', chain(2).slice(0, -1)],
-  ] as const) {
-    const { stdout, stderr, status } = run(command, [], text);
-    t.strictSame([status, stdout], [65, '']);
-    t.equal(
-      stderr,
-      `acuity history ${command}: this is no history, or one that is damaged or of another version\n`,
-    );
-  }
+  ] as const)
+    t.strictSame(await commanded(t, registerHistory, ['history', command, text]), {
+      code: 65,
+      said: `acuity history ${command}: this is no history, or one that is damaged or of another version\n`,
+    });
 });

@@ -1,19 +1,27 @@
 """
 Folders partitioned by person and night, as other tools write them, and their scores as these tools read them. See
-test/lake/hive.test.ts.
+test/lake/others.test.ts.
 
     hive.py write FOLDER   writes a tree for each library, and the same nights as one file, nights.parquet
     hive.py read FOLDER…   prints what each library reads of each tree of scores, a line of JSON for each row
+    hive.py put FOLDER     copies a folder to s3://nights/lake, and makes s3://scores
+    hive.py get ADDRESS    prints the rows of a Parquet file in a store
+    hive.py delta FILE     makes a Delta table of a Parquet file beside it, in two versions, FILE.delta
+    hive.py extension NAME prints where PyPI's wheel of an extension of DuckDB has its file
 """
 
+import glob
 import json
 import os
 import sys
+import sysconfig
 
 import duckdb
 import pandas
 import polars
 import pyarrow
+import pyarrow.dataset
+import pyarrow.fs
 import pyarrow.parquet
 
 from tables import nights
@@ -60,6 +68,34 @@ def read(folder):
             print(json.dumps({"tree": folder, "library": library, **scores}, default=str))
 
 
+def put(folder):
+    store, _ = pyarrow.fs.FileSystem.from_uri("s3://nights?allow_bucket_creation=true")
+    for bucket in ("nights", "scores"):
+        store.create_dir(bucket)
+    pyarrow.fs.copy_files(folder, "s3://nights/lake")
+
+
+def get(address):
+    store, path = pyarrow.fs.FileSystem.from_uri(address)
+    for row in pyarrow.dataset.dataset(path, filesystem=store).to_table().to_pylist():
+        print(json.dumps(row))
+
+
+def delta(file):
+    import deltalake
+
+    table = pyarrow.parquet.read_table(file)
+    half = table.num_rows // 2
+    deltalake.write_deltalake(f"{file}.delta", table.slice(0, half))
+    deltalake.write_deltalake(f"{file}.delta", table.slice(half), mode="append")
+
+
+def extension(name):
+    print(glob.glob(f"{sysconfig.get_path('purelib')}/**/{name}.duckdb_extension", recursive=True)[0])
+
+
+JOBS = (write, read, put, get, delta, extension)
+
 if __name__ == "__main__":
     for argument in sys.argv[2:]:
-        {"write": write, "read": read}[sys.argv[1]](argument)
+        {job.__name__: job for job in JOBS}[sys.argv[1]](argument)

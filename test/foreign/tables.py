@@ -1,10 +1,9 @@
 """
-Nights in the forms in which other tools write them, and scores as those tools read them. See test/lake/interop.test.ts.
+Nights in the forms in which other tools write them, and scores as those tools read them. See test/lake/others.test.ts.
 
     tables.py write FOLDER      writes a file for each form, and the same nights as requests, requests.ndjson
     tables.py read FOLDER       prints what each library reads of each file of scores, a line of JSON for each row
-    tables.py ask PORT FOLDER MEMBER…   sends each night with its past over HTTP, explained, then the first one beside
-                                each of the members, and prints the answers
+    tables.py ask PORT FOLDER   sends each night with its past over HTTP, explained, and prints the answers
 """
 
 import csv
@@ -121,15 +120,6 @@ def write_pages(path):
         parquet.write_table(arrow_table(name), path(f"{name}.parquet"), compression=compression, **pages, **options)
 
 
-def write_pasts(path):
-    """Each night with those before it, which only a request may have; by hand, for tables-that-arrow-cannot-read."""
-    import pyarrow as pa
-    import pyarrow.parquet as parquet
-
-    rows = [session_of(night) | {"past_sessions": [session_of(night)]} for night in nights("pasts")]
-    parquet.write_table(pa.Table.from_pylist(rows), path)
-
-
 def write_polars(path):
     import polars as pl
 
@@ -218,7 +208,7 @@ def read(folder):
 TARGETS = ("C_SCORE", "attention", "memory", "reasoning", "stress", "valence", "arousal")
 
 
-def ask(port, folder, *members):
+def ask(port, folder):
     """Each night with what the person's nights before it were answered."""
     connection = http.client.HTTPConnection("127.0.0.1", int(port), timeout=60)
 
@@ -243,11 +233,6 @@ def ask(port, folder, *members):
         if status == 200:
             before.append((line["current_session"], {key: said[key] for key in TARGETS}))
         print(json.dumps({"id": line["id"], "status": status, "explanation": said.get("explanation")}))
-    session = json.dumps(lines[0]["current_session"])
-    for member in members:
-        status, said = answer(f'{{"current_session":{session},{member}}}')
-        detail = said.get("detail")
-        print(json.dumps({"status": status, "isExplained": "explanation" in said, "detail": detail}))
 
 
 if __name__ == "__main__":

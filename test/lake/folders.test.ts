@@ -1,14 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import t, { type Test } from 'tap';
-import type { FindOptions } from '#acuity/lake/inputs.js';
-import { filesOf } from '#fixtures/lake.js';
+import { Engine } from '#acuity/lake/engine.js';
+import { findInputs, type FindOptions } from '#acuity/lake/inputs.js';
+import { requestsOf } from '#acuity/load/payloads.js';
+import { folder, runLake, type Asked } from '#fixtures/lake.js';
+import { bodiesOf, csvOf, writeParquet, type TableRow } from '#fixtures/tables.js';
+
+/** Files, folders and patterns, and folders that are partitions: their names are columns, in every format. */
 
 function tree(t: Test, paths: readonly string[]): string {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), 'acuity-folders-')));
-  t.teardown(() => rmSync(root, { recursive: true, force: true }));
+  const root = realpathSync(folder(t));
   for (const path of paths) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), '');
@@ -16,80 +19,99 @@ function tree(t: Test, paths: readonly string[]): string {
   return root;
 }
 
+/** Finds the files of patterns. */
+const engine = Engine.open({});
+t.teardown(async () => (await engine).close());
+
 async function read(root: string, names: readonly string[], options: Partial<FindOptions> = {}) {
   const told: string[] = [];
   const tell = (line: string): void => void told.push(line);
-  const files = await filesOf(
-    names.map((name) => join(root, name)),
-    { outDir: join(root, 'out'), tell, ...options },
-  );
+  const paths = names.map((name) => join(root, name));
+  const files = await findInputs(paths, {
+    outDir: join(root, 'out'),
+    tell,
+    engine: () => engine,
+    ...options,
+  });
   const shown = files.map(({ path, output }) => [relative(root, path), relative(root, output)]);
   return { files, told, shown, names: shown.map(([name]) => name) };
 }
 
-t.test('numbers in names are sorted by their size', async (t) => {
+t.test('files come by path, numbers by their size, or by the partition of --order', async (t) => {
   const names = ['2025-9-30', '2025-10-01', 'a', 'a9', 'a09', 'a10', 'a10b', 'a99999999999999999999', 'b'];
-  const root = tree(
-    t,
-    names.toSorted().map((name) => `lake/${name}.csv`),
-  );
+  const csvs = names.toSorted().map((name) => `lake/${name}.csv`);
+  const root = tree(t, csvs);
   const found = (await read(root, ['lake'])).names.map((name) => name?.slice(5, -4));
   t.strictSame(new Set(found.slice(3, 5)), new Set(['a9', 'a09']));
   t.strictSame(found.toSpliced(3, 2), names.toSpliced(3, 2));
+  const regions = tree(
+    t,
+    ['eu/night=01', 'eu/night=03', 'us/night=02'].map((path) => `lake/region=${path}/a.csv`),
+  );
+  const nights = async (order: string) =>
+    (await read(regions, ['lake'], { order })).names.map((name) => name?.slice(-8, -6)).join();
+  t.strictSame([await nights('night'), await nights('at')], ['01,02,03', '01,03,02']);
 });
 
-t.test('the scores of a folder lie in its folders, with all that are partitions', async (t) => {
-  const root = tree(t, ['lake/month=10/a.csv', 'lake/month=9/a.csv', 'lake/b.ndjson.gz', 'flat/c.parquet']);
+t.test('the scores of a folder lie in its folders, and no name leads out of it', async (t) => {
+  const lake = 'lake/month=10/a.csv lake/month=9/a.csv lake/b.ndjson.gz flat/c.parquet';
+  const far = 'far/x/a.csv far/..b=%2e%2e/a.csv other/a.ndjson far/y=..%2f../c.csv';
+  const root = tree(t, `${lake} ${far}`.split(' '));
   const all = [
     ['lake/b.ndjson.gz', 'out/b.scores.ndjson'],
     ['lake/month=9/a.csv', 'out/month=9/a.scores.csv'],
     ['lake/month=10/a.csv', 'out/month=10/a.scores.csv'],
   ];
-  t.strictSame((await read(root, ['lake'])).shown, all);
-  t.strictSame((await read(root, ['lake/*'])).shown, all);
-  t.strictSame((await read(root, ['lake/month=*'])).shown, all.slice(1));
-  t.strictSame((await read(root, ['lake/*/*.csv'])).shown, all.slice(1));
-  t.strictSame((await read(root, ['lake/month=9'])).shown, [all[1]]);
-  t.strictSame((await read(root, ['lake/month=10/a.csv', 'lake/month=9/a.csv'])).shown, [all[2], all[1]]);
-  t.strictSame((await read(root, ['flat/c.parquet', 'flat', 'flat/*'])).shown, [
-    ['flat/c.parquet', 'out/c.scores.parquet'],
-  ]);
-  const beside = (await read(root, ['lake'], { outDir: undefined, to: 'csv' })).shown[1];
-  t.strictSame(beside, ['lake/month=9/a.csv', 'lake/month=9/a.scores.csv']);
-});
-
-t.test('no name leads out of the folder of the scores', async (t) => {
-  const root = tree(t, ['lake/x/a.csv', 'lake/..b=%2e%2e/a.csv', 'other/a.ndjson', 'lake/y=..%2f../c.csv']);
-  const { shown } = await read(root, ['lake/*/../../other/*', 'lake', 'lake/x/../x/a.csv']);
-  t.strictSame(shown, [
-    ['other/a.ndjson', 'out/a.scores.ndjson'],
-    ['lake/x/a.csv', 'out/x/a.scores.csv'],
-    ['lake/y=..%2f../c.csv', 'out/y=..%2f../c.scores.csv'],
-  ]);
+  const cases: readonly (readonly [
+    names: readonly string[],
+    shown: unknown,
+    options?: Partial<FindOptions>,
+  ])[] = [
+    [['lake'], all],
+    [['lake/*'], all],
+    [['lake/month=*'], all.slice(1)],
+    [['lake/*/?.csv'], all.slice(1)],
+    [['lake/month=9'], [all[1]]],
+    [
+      ['lake/month=10/a.csv', 'lake/month=9/a.csv'],
+      [all[2], all[1]],
+    ],
+    [['flat/c.parquet', 'flat', 'flat/*'], [['flat/c.parquet', 'out/c.scores.parquet']]],
+    [['flat'], [['flat/c.parquet', 'out/c.scores.csv']], { to: 'csv' }],
+    [['lake/month=9'], [['lake/month=9/a.csv', 'lake/month=9/a.scores.csv']], { outDir: undefined }],
+    [
+      ['far/*/../../other/*', 'far', 'far/x/../x/a.csv'],
+      [
+        ['other/a.ndjson', 'out/a.scores.ndjson'],
+        ['far/x/a.csv', 'out/x/a.scores.csv'],
+        ['far/y=..%2f../c.csv', 'out/y=..%2f../c.scores.csv'],
+      ],
+    ],
+  ];
+  for (const [names, shown, options] of cases) t.strictSame((await read(root, names, options)).shown, shown);
 });
 
 t.test('what is not read of a folder is told', async (t) => {
   const hidden = ['_SUCCESS', '.a.parquet.crc', '_temporary/0/a.parquet', '.hidden/a.csv', 'k=1/_b.csv'];
+  const read_ = ['k=1/a.csv', '_k=1/a.csv', 'README.md', '000000_0'];
   const root = tree(t, [
-    ...hidden.map((name) => `lake/${name}`),
-    'lake/k=1/a.csv',
-    'lake/_k=1/a.csv',
-    'lake/README.md',
-    'lake/000000_0',
+    ...[...hidden, ...read_].map((name) => `lake/${name}`),
     'far/deep/b.csv',
     'far/c.csv',
   ]);
   execFileSync('mkfifo', [join(root, 'lake/pipe.csv')]);
-  const link = (target: string, name: string): void => symlinkSync(target, join(root, 'lake', name));
-  link('.', 'round');
-  link('..', 'up');
-  link('k=1', 'a-latest');
-  link('k=1/a.csv', 'a-latest.csv');
-  link('nothing', 'lost.csv');
-  link('self', 'self');
-  link('../far/deep', 'k=2');
-  link('../far', 'k=3');
-  link('../far/c.csv', 'n.csv');
+  const links: readonly (readonly [name: string, target: string])[] = [
+    ['round', '.'],
+    ['up', '..'],
+    ['a-latest', 'k=1'],
+    ['a-latest.csv', 'k=1/a.csv'],
+    ['lost.csv', 'nothing'],
+    ['self', 'self'],
+    ['k=2', '../far/deep'],
+    ['k=3', '../far'],
+    ['n.csv', '../far/c.csv'],
+  ];
+  for (const [name, target] of links) symlinkSync(target, join(root, 'lake', name));
   const { names, told, shown } = await read(root, ['lake']);
   t.strictSame(names, ['lake/_k=1/a.csv', 'lake/k=1/a.csv', 'lake/n.csv']);
   t.strictSame(shown[2], ['lake/n.csv', 'out/n.scores.csv'], 'a link to elsewhere is followed');
@@ -103,49 +125,37 @@ t.test('what is not read of a folder is told', async (t) => {
     /5 a link to no file: name what it leads to \(a-latest, k=2, k=3, …\)/,
   ])
     t.match(told[0], part);
-  t.ok(
-    (await read(root, ['lake'], { format: 'parquet' })).names.includes('lake/000000_0'),
-    'as Hive names its files',
-  );
-});
-
-t.test('what runs have written and remember is not read again', async (t) => {
+  const hive = await read(root, ['lake'], { format: 'parquet' });
+  t.ok(hive.names.includes('lake/000000_0'), 'as Hive names its files');
   const written = ['a.scores.csv', 'a.scores.parquet', 'a.bad.ndjson', 'out/a.scores.csv', 'state.json'];
-  const root = tree(t, ['lake/a.csv', ...written.map((name) => `lake/${name}`)]);
-  for (const outDir of [undefined, join(root, 'lake/out'), join(root, 'out')]) {
-    const state = join(root, 'lake/state.json');
-    t.strictSame((await read(root, ['lake'], { outDir, state })).names, ['lake/a.csv']);
-    t.strictSame((await read(root, ['lake/*.*'], { outDir, state })).names, ['lake/a.csv']);
-  }
-  t.match((await read(root, ['lake'])).told, [
+  const scored = tree(t, ['lake/a.csv', ...written.map((name) => `lake/${name}`)]);
+  for (const outDir of [undefined, join(scored, 'lake/out'), join(scored, 'out')])
+    for (const name of ['lake', 'lake/*.*']) {
+      const state = join(scored, 'lake/state.json');
+      t.strictSame((await read(scored, [name], { outDir, state })).names, ['lake/a.csv']);
+    }
+  t.match((await read(scored, ['lake'])).told, [
     /4 scores or bad rows \(a\.bad\.ndjson, a\.scores\.csv, a\.scores\.parquet, …\)/,
   ]);
 });
 
-t.test('what would be written twice is refused', async (t) => {
-  const root = tree(t, ['a/x.csv', 'b/x.csv', 'b/x.parquet', 'c/k=1/k=2/x.csv']);
-  await t.rejects(
-    read(root, ['a', 'b/x.csv']),
-    /would both be scored to .*x\.scores\.csv: name the folder above/,
-  );
-  await t.rejects(read(root, ['b']), /would both be scored to .*x\.bad\.ndjson/);
-  await t.rejects(read(root, ['c']), /two of its folders are partitions by one column/);
-});
-
-t.test('a table with versions is no folder of files', async (t) => {
-  const root = tree(t, [
-    'delta/_delta_log/0.json',
-    'delta/a.parquet',
-    'up/hudi/.hoodie/x',
-    'up/hudi/a.parquet',
-    'ice/metadata/v1.metadata.json',
-    'ice/data/a.parquet',
-    'empty/_SUCCESS',
-  ]);
-  await t.rejects(read(root, ['delta']), /delta is a Delta table, whose files hold deleted rows too/);
-  await t.rejects(read(root, ['up']), /hudi is a Hudi table/);
-  await t.rejects(read(root, ['ice']), /is an Iceberg table/);
-  await t.rejects(read(root, ['empty']), /no file in it can be scored; not read: 1 hidden/);
+t.test('what would be written twice, a table with versions, and what is not there are refused', async (t) => {
+  const files = 'a/x.csv b/x.csv b/x.parquet c/k=1/k=2/x.csv empty/_SUCCESS';
+  const versions = 'delta/_delta_log/0.json up/hudi/.hoodie/x ice/metadata/v1.metadata.json';
+  const tables = 'delta/a.parquet up/hudi/a.parquet ice/data/a.parquet';
+  const root = tree(t, `${files} ${versions} ${tables}`.split(' '));
+  const cases: readonly (readonly [names: readonly string[], message: RegExp])[] = [
+    [['a', 'b/x.csv'], /would both be scored to .*x\.scores\.csv: name the folder above/],
+    [['b'], /would both be scored to .*x\.bad\.ndjson/],
+    [['c'], /two of its folders are partitions by one column/],
+    [['delta'], /delta is a Delta table, whose files hold deleted rows too/],
+    [['up'], /hudi is a Hudi table/],
+    [['ice'], /is an Iceberg table/],
+    [['empty'], /no file in it can be scored; not read: 1 hidden/],
+    [['none.csv'], /there is no such file/],
+    [['none/*.csv'], /no file matches/],
+  ];
+  for (const [names, message] of cases) await t.rejects(read(root, names), message);
 });
 
 t.test('names of folders are columns', async (t) => {
@@ -160,13 +170,82 @@ t.test('names of folders are columns', async (t) => {
   ]);
 });
 
-t.test('files come in the order of the partition that --order names', async (t) => {
-  const paths = ['eu/night=2026-01-01', 'eu/night=2026-01-03', 'us/night=2026-01-02'];
-  const root = tree(
-    t,
-    paths.map((path) => `lake/region=${path}/a.csv`),
-  );
-  const nights = ({ names }: Awaited<ReturnType<typeof read>>) => names.map((name) => name?.slice(-8, -6));
-  t.strictSame(nights(await read(root, ['lake'], { order: 'night' })), ['01', '02', '03']);
-  t.strictSame(nights(await read(root, ['lake'], { order: 'at' })), ['01', '03', '02']);
+const FORMATS = ['ndjson', 'csv', 'parquet'] as const;
+const HISTORY = { person: 'user_id', order: 'night' };
+
+/** Nights of three people, four each, and one without a person. */
+const NIGHTS: readonly TableRow[] = requestsOf('baseline', 13).map(({ current_session }, n) => ({
+  ...current_session,
+  id: `n${n}`,
+  user_id: n === 12 ? null : String([7, 8, 10][n % 3]),
+  night: `2026-01-0${1 + Math.floor(n / 3)}`,
+}));
+const GOOD = NIGHTS.slice(0, 12);
+
+async function write(path: string, rows: readonly TableRow[]): Promise<void> {
+  mkdirSync(dirname(path), { recursive: true });
+  if (path.endsWith('.parquet')) return writeParquet(path, rows);
+  writeFileSync(path, path.endsWith('.csv') ? csvOf(rows) : bodiesOf(rows, ['id', 'user_id', 'night']));
+}
+
+/** Rows as a partitioned tree: the columns `keys` stand in the names of folders alone. */
+async function writeTree(root: string, rows: readonly TableRow[], keys: readonly string[], format: string) {
+  const byFolder = new Map<string, TableRow[]>();
+  for (const row of rows) {
+    const at = keys.map((key) => `${key}=${String(row[key] ?? '__HIVE_DEFAULT_PARTITION__')}`).join('/');
+    const rest = Object.fromEntries(Object.entries(row).filter(([name]) => !keys.includes(name)));
+    byFolder.set(at, [...(byFolder.get(at) ?? []), rest]);
+  }
+  for (const [at, part] of byFolder) await write(join(root, at, `part-0.${format}`), part);
+}
+
+/** Scores all below `path`, with one memory of people. @returns rows and bad rows, by id */
+async function score(t: Test, path: string, keep: readonly string[], asked: Asked = {}) {
+  const [outDir, state] = [folder(t), join(folder(t), 'state')];
+  const whole: Asked = { outDir, to: 'ndjson', keep, history: HISTORY, state, ...asked };
+  const { files, ...run } = await runLake([path], whole);
+  const idOf = ({ id }: TableRow): number => Number(String(id).slice(1));
+  const rows = files
+    .flatMap(({ rows: scored, bad }) => [...scored, ...bad])
+    // An empty cell of CSV is left out.
+    .map(({ file: _file, row: _row, user_id: own, ...rest }) => ({
+      ...rest,
+      user_id: own ? String(own) : null,
+    }))
+    .toSorted((a, b) => idOf(a) - idOf(b));
+  return { ...run, rows };
+}
+
+t.test('a partition is what a column would be, in every format and layout, also of a session', async (t) => {
+  const dir = folder(t);
+  const keep = ['id', 'user_id', 'night'];
+  await write(join(dir, 'all.ndjson'), NIGHTS);
+  const { rows: expected } = await score(t, join(dir, 'all.ndjson'), keep);
+  t.equal(expected.length, 13);
+  t.match(expected[11], { id: 'n11', user_id: '10', night: '2026-01-04', memory: Number });
+  t.match(expected[12], { user_id: null, status: 422, detail: /the person of this row is missing/ });
+  for (const format of FORMATS)
+    // NDJSON has the fields of a session within an object.
+    for (const keys of [['night', 'user_id'], format === 'ndjson' ? ['user_id'] : ['night', 'sex', 'age']]) {
+      const root = join(dir, `${format}-${keys.join('-')}`);
+      await writeTree(root, NIGHTS, keys, format);
+      t.strictSame((await score(t, root, keep)).rows, expected, `${format} by ${keys.join()}`);
+    }
+});
+
+t.test('a column of the file counts, not the folder; of the path only what is kept is written', async (t) => {
+  for (const format of FORMATS) {
+    const dir = folder(t);
+    await write(join(dir, `own/user_id=99/night=1999-01-01/all.${format}`), GOOD);
+    const own = await score(t, join(dir, 'own'), ['id', 'user_id', 'night']);
+    const warnings = own.told.filter((line) => line.includes('not the folder'));
+    t.match(warnings, [/ user_id of the file counts, not the folder/, / night of the file counts/]);
+    const people = (rows: readonly TableRow[]): unknown => rows.map(({ user_id, night }) => [user_id, night]);
+    t.strictSame(people(own.rows), people(GOOD), format);
+    await writeTree(join(dir, 'tree'), GOOD, ['user_id'], format);
+    const { rows } = await score(t, join(dir, 'tree'), ['id']);
+    t.match(rows[0], { id: 'n0', user_id: null, night: '2026-01-01' }, format);
+    const wrong = await score(t, join(dir, 'tree'), [], { history: { ...HISTORY, person: 'user' } });
+    t.match(wrong.error, /there is no (column|field) "user"/, format);
+  }
 });

@@ -221,7 +221,9 @@ export class World {
     this.checks.bodiesAtRest(seat.replica, seat.actor.name);
     // What was begun may end by itself; what goes on for ever would not.
     await new Promise((resolve) => setTimeout(resolve, LAST_TIMERS_MS));
-    if (seat.actor.timers > 0) await new Promise((resolve) => setTimeout(resolve, BUFFERS_MS));
+    // A process that stands still meanwhile keeps them for longer.
+    for (let wait = 0; seat.actor.timers > 0 && wait < 2; wait++)
+      await new Promise((resolve) => setTimeout(resolve, BUFFERS_MS));
     if (!seat.actor.isAlive) return;
     if (seat.actor.timers > 0) this.fail(`${seat.actor.timers} timers are left in ${seat.actor.name}`);
     this.scheduler.kill(seat.actor);
@@ -292,7 +294,7 @@ export class World {
     }
     this.store.resume();
     // Long enough for a process that stops in order, and for the one that takes its place.
-    await scheduler.run(scheduler.nowMs + LAST_TIMERS_MS + BUFFERS_MS + 3000);
+    await scheduler.run(scheduler.nowMs + LAST_TIMERS_MS + 2 * BUFFERS_MS + 3000);
     for (const seat of this.seats) checks.atRest(seat);
     checks.sums(this.faults);
     if (this.traffic.waiting > 0) this.fail(`${this.traffic.waiting} requests are not answered`);

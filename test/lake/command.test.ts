@@ -1,0 +1,296 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  closeSync,
+  constants,
+  createWriteStream,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  watch,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import t, { type Test } from 'tap';
+import { registerScore } from '#acuity/commands/score.js';
+import { arrowStreams } from '#acuity/lake/arrowStreams.js';
+import {
+  acuity,
+  commanded,
+  fileOf,
+  folder,
+  modelScorer,
+  rowsOf,
+  runStream,
+  scoreOne,
+  type Asked,
+} from '#fixtures/lake.js';
+import { MODEL } from '#fixtures/model.js';
+import { REPOSITORY, cleanEnvironment } from '#fixtures/repository.js';
+import { arrowOf, bodiesOf, csvOf, rowsOfArrow, writeParquet, type TableRow } from '#fixtures/tables.js';
+
+/** `acuity score` as a process, and its standard input and output. */
+
+const HISTORY = { person: 'person', order: 'at' };
+const PAST = ['--person', 'person', '--order', 'at'];
+
+/** Nights of some people, by time. */
+function nights(count: number, people = 2): TableRow[] {
+  return Array.from({ length: count }, (_, row) => ({
+    id: `n${row}`,
+    person: `p${row % people}`,
+    at: Date.UTC(2025, 0, 1 + Math.floor(row / people), 7),
+    HR_night: [60, 61 + (row % 7)],
+    sleepTimeSeconds: 20_000 + row,
+    age: 30,
+  }));
+}
+
+const textOf = (rows: readonly TableRow[]): string => bodiesOf(rows, ['id', 'person', 'at']);
+
+function start(
+  t: Test,
+  args: readonly string[],
+  { env = {}, stdin = 'pipe' }: { env?: Readonly<Record<string, string>>; stdin?: 'pipe' | number } = {},
+) {
+  const child = spawn(process.execPath, [join(REPOSITORY, 'dist/main.js'), 'score', ...args], {
+    env: cleanEnvironment({ ACUITY_WORKERS: '1', ACUITY_MODEL: MODEL, ...env }),
+    stdio: [stdin, 'pipe', 'pipe'],
+  });
+  t.teardown(() => child.kill('SIGKILL'));
+  const { stdin: input, stdout: output, stderr: errors } = child;
+  if (output === null || errors === null) throw new Error('no output');
+  const into = input ?? new PassThrough();
+  into.on('error', () => undefined); // a process that has ended takes no more
+  let said = '';
+  errors.setEncoding('utf8').on('data', (text: string) => (said += text));
+  const closed = once(child, 'close').then(([code]) => ({ code: code as number | null, said }));
+  return { child, input: into, output, closed };
+}
+
+/** Resolves once a folder is as it is expected to be. */
+async function until(folder: string, isSo: (names: readonly string[]) => boolean): Promise<void> {
+  const watching = watch(folder);
+  while (!isSo(readdirSync(folder))) await once(watching, 'change');
+  watching.close();
+}
+
+t.test('killed half-way and run again: complete, nothing twice or anew', async (t) => {
+  const dir = folder(t);
+  const rows = nights(60, 5);
+  const [first, second, last] = [rows.slice(0, 20), rows.slice(20, 40), rows.slice(40)].map(textOf);
+  const [a = '', b = '', c = ''] = ['a', 'b', 'c'].map((name) => join(dir, `${name}.ndjson`));
+  const out = join(dir, 'out');
+  mkdirSync(out);
+  writeFileSync(a, first ?? '');
+  writeFileSync(c, last ?? '');
+  // A pipe that gives half of what it has, and then nothing: so the run is in the middle of the second file.
+  execFileSync('mkfifo', [b]);
+  const args = [a, b, c, ...PAST, '--state', join(dir, 'state'), '--out-dir', out];
+  const { child, closed } = start(t, args);
+  const pipe = createWriteStream(b);
+  pipe.on('error', () => undefined); // its reader is killed
+  t.teardown(() => {
+    pipe.destroy();
+    // If the pipe got no reader, its opening is still pending, and this process would wait for it.
+    closeSync(openSync(b, constants.O_RDONLY | constants.O_NONBLOCK));
+  });
+  pipe.write(second?.slice(0, second.length / 2));
+  await until(out, (names) => names.some((name) => /^b\.scores.*\.partial$/.test(name)));
+  child.kill('SIGKILL');
+  await closed;
+  pipe.destroy();
+  t.notOk(existsSync(join(out, 'b.scores.ndjson')));
+  t.ok(readdirSync(dir).includes('state.lock'), 'and its lock stays');
+  const finished = join(out, 'a.scores.ndjson');
+  const { mtimeMs, ino } = statSync(finished);
+  rmSync(b);
+  writeFileSync(b, second ?? '');
+  const again = await acuity(['score', ...args]);
+  t.equal(again.code, 0, again.stderr);
+  t.match(again.stderr, /1 of 3 files are finished already/);
+  t.match(statSync(finished), { mtimeMs, ino }, 'the first file is the one of before');
+  t.equal(readdirSync(out).join(), 'a.scores.ndjson,b.scores.ndjson,c.scores.ndjson', 'nothing is left');
+  t.notOk(readdirSync(dir).includes('state.lock'));
+  t.match(again.stderr, /40 lines of 5 people in [\d.]+ s \(.*\/s\), none bad/);
+  const whole = fileOf(t, 'whole.ndjson', textOf(rows));
+  const atOnce = await scoreOne(whole, { history: HISTORY, scorer: await modelScorer(t) });
+  const withoutRows = (text: string): string => text.replaceAll(/"row":\d+,/g, '');
+  const parts = ['a', 'b', 'c'].map((name) => readFileSync(join(out, `${name}.scores.ndjson`), 'utf8'));
+  t.equal(withoutRows(parts.join('')), withoutRows(atOnce.text), 'as from one run');
+});
+
+t.test('of two runs with one state the second refuses, under any name of the file', async (t) => {
+  const dir = folder(t);
+  const state = join(dir, 'state');
+  const night = (day: number): Buffer =>
+    Buffer.from(`{"person":"p","at":"2025-01-0${day}T07:00:00Z","current_session":{"age":30}}\n`);
+  const run = (input: Iterable<Buffer> | AsyncIterable<Buffer>, name: string) =>
+    runStream(input, { history: HISTORY, state: join(dir, name) });
+  t.equal((await run([night(1)], 'state')).error, undefined);
+  symlinkSync(state, join(dir, 'link'));
+  async function* meanwhile(): AsyncGenerator<Buffer> {
+    for (const name of ['state', 'link']) {
+      const { error, output } = await run([night(2)], name);
+      t.match(error, {
+        message: /state\.lock is held by process \d+ on .*wait until it ends, or delete the lock/s,
+      });
+      t.equal(output.length, 0);
+    }
+    yield night(2);
+  }
+  t.equal((await run(meanwhile(), 'state')).error, undefined);
+  t.equal((await run([night(3)], 'link')).error, undefined);
+  t.strictSame(readdirSync(dir), ['link', 'state']);
+});
+
+t.test('files of health data are new ones, their owner’s alone', async (t) => {
+  const dir = folder(t);
+  const elsewhere = join(dir, 'elsewhere');
+  writeFileSync(elsewhere, 'of somebody else');
+  writeFileSync(join(dir, 'a.ndjson'), `${textOf([{ ...nights(1)[0], at: null }])}nonsense\n`);
+  const names = ['a.scores.ndjson', 'a.bad.ndjson', 'state'];
+  for (const name of names) symlinkSync(elsewhere, join(dir, `${name}.partial`));
+  const { bad } = await scoreOne(join(dir, 'a.ndjson'), { history: HISTORY, state: join(dir, 'state') });
+  t.equal(bad.length, 2);
+  t.equal(readFileSync(elsewhere, 'utf8'), 'of somebody else');
+  for (const name of names) {
+    t.notOk(lstatSync(join(dir, name)).isSymbolicLink(), name);
+    t.equal(statSync(join(dir, name)).mode & 0o777, 0o600, name);
+  }
+});
+
+t.test('what can’t be done is said before anything is done', async (t) => {
+  const cases: readonly (readonly [args: string, said: RegExp])[] = [
+    ['--person p', /--person and --order need each other/],
+    ['--state s', /--state needs --person and --order/],
+    ['--sort a.csv', /--sort needs --person and --order/],
+    ['--sort --person p --order o', /--sort needs files, or --sql/],
+    ['--person p --order o a.csv b.csv', /--person over several files needs --state, .* or --sort/],
+    ['--sql X a.csv', /--sql names what it reads: leave out the files/],
+    ['--sql X', /--sql needs --out-dir/],
+    ['--out-dir o', /--out-dir needs files/],
+    ['--to arrow', /--to arrow needs --format arrow/],
+    ['--format arrow --to csv', /an Arrow stream is answered by one, or --to ndjson/],
+    ['--tables', /--tables needs --format arrow/],
+    ['--tables --format arrow nights.parquet', /--tables .* is for standard input/],
+    [`--tables --format arrow ${PAST.join(' ')} --state s`, /the past of a table ends with it/],
+    ['--memory 255MB', /a size like 512MB or 2GB, at least 256MB/],
+    ['--memory 2', /a size like 512MB/],
+    ['--people-max 0', /a whole number, 1 to 10000000/],
+    ['--keep a,a', /A name stands there twice/],
+  ];
+  for (const [args, said] of cases) {
+    const ran = await commanded(t, registerScore, ['score', ...args.split(' ')]);
+    t.match(ran, { code: Number, said }, args);
+  }
+  const none = await acuity(['score'], { ACUITY_MODEL: join(REPOSITORY, 'docs') });
+  t.match(none, { code: 1, stderr: /manifest\.json cannot be read/, stdout: '' });
+});
+
+t.test('a reader that stops reading is no hang; one that goes away ends the work', async (t) => {
+  const { child, input, output, closed } = start(t, [], {
+    env: { ACUITY_HANG_MS: '100', ACUITY_QUEUE_MAX: '64' },
+  });
+  const lines = 12_000;
+  input.write(textOf(nights(lines)));
+  await once(output, 'readable');
+  // Its lines do not fit into the pipe, and it waits for ten times as long as counts for a hang.
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  t.equal(child.exitCode, null);
+  let count = 0;
+  const counted = new Promise<void>((resolve) => {
+    output.on('data', (chunk: Buffer) => {
+      for (const byte of chunk) if (byte === 0x0a) count++;
+      if (count === lines) resolve();
+    });
+  });
+  await counted;
+  output.destroy();
+  input.end(textOf(nights(100)));
+  t.match(await closed, { code: 74, said: /standard input or output failed/ });
+});
+
+t.test('what the engine sets aside is its owner’s, gone at the end, and after a crash', async (t) => {
+  const dir = folder(t);
+  const path = join(dir, 'a.parquet');
+  const temporary = join(dir, 'temporary');
+  mkdirSync(join(temporary, 'acuity-lake-of-another'), { recursive: true });
+  await writeParquet(path, nights(20));
+  const env = { TMPDIR: temporary };
+  const { child, input, closed } = start(t, ['--format', 'csv'], { env });
+  input.write('id,age\n');
+  await until(temporary, (names) => names.length > 1);
+  const [own = ''] = readdirSync(temporary).filter((name) => name !== 'acuity-lake-of-another');
+  t.equal(statSync(join(temporary, own)).mode & 0o777, 0o700);
+  child.kill('SIGKILL');
+  await closed;
+  t.ok(existsSync(join(temporary, own)));
+  // The file itself as standard input.
+  const next = start(t, ['--format', 'parquet', '--to', 'ndjson'], { env, stdin: openSync(path, 'r') });
+  const pieces: Buffer[] = [];
+  for await (const piece of next.output) pieces.push(piece as Buffer);
+  t.match(await next.closed, { code: 0 });
+  t.equal(rowsOf(Buffer.concat(pieces).toString()).length, 20);
+  t.strictSame(readdirSync(temporary), ['acuity-lake-of-another']);
+});
+
+t.test('CSV comes through a pipe too, Parquet is refused with the remedy', async (t) => {
+  const rows = nights(120).map(({ at: _at, ...row }) => row);
+  const bytes = Buffer.from(csvOf(rows));
+  const asked = { format: 'csv', to: 'ndjson' } as const;
+  const { output } = await runStream([bytes.subarray(0, 3), bytes.subarray(3)], asked);
+  const lines = await runStream([Buffer.from(textOf(rows))]);
+  const plain = (text: Buffer): unknown =>
+    rowsOf(text.toString()).map((row) => ({ ...row, inference_time_ms: 0 }));
+  t.strictSame(plain(output), plain(lines.output));
+  const { error } = await runStream([], { format: 'parquet', to: 'ndjson' });
+  t.match(error, { message: /Parquet is read from its end.*name the file/ });
+});
+
+t.test('--tables: each table is answered before the next is read, with no past but its own', async (t) => {
+  const asked: Asked = { format: 'arrow', keep: ['id', 'person'], history: HISTORY };
+  const alone = async (rows: readonly TableRow[]): Promise<unknown> =>
+    rowsOfArrow((await runStream([arrowOf(rows, 'float', 2)], asked)).output);
+  const tables = [
+    nights(6),
+    nights(6),
+    nights(9).slice(3),
+    [{ ...nights(1)[0], age: 131 }, ...nights(3).slice(2)],
+  ];
+  const stdout = new PassThrough();
+  const answers = arrowStreams(stdout);
+  async function* input(): AsyncGenerator<Uint8Array> {
+    for (const rows of tables) {
+      const bytes = arrowOf(rows, 'float', 2);
+      yield bytes.subarray(0, 1001);
+      yield bytes.subarray(1001);
+      // The input is still open: the answer waits for nothing after the table.
+      const pieces: Uint8Array[] = [];
+      for await (const piece of (await answers.next()).value ?? []) pieces.push(piece);
+      const scored = rowsOfArrow(Buffer.concat(pieces));
+      t.equal(scored.length, rows.length);
+      t.strictSame(scored, await alone(rows));
+    }
+  }
+  const { error, told, tally } = await runStream(input(), { ...asked, tables: true, stdout });
+  t.equal(error, undefined);
+  t.match(tally, { lines: 20, badLines: 1 });
+  t.equal(told.filter((line) => / found HR_night/.test(line)).length, 1, told.join('\n'));
+  for (const [bytes, message] of [
+    [arrowOf(nights(6).toReversed(), 'float', 2), /row 3 is earlier than one of the same person/],
+    [arrowOf(nights(6)).subarray(0, 1200), /the Arrow stream ends too early/],
+    [Buffer.from('{"current_session":{}}\n'), /no message of Arrow's streaming format/],
+  ] as const) {
+    const ended = await runStream([arrowOf(nights(6)), bytes], { ...asked, tables: true, late: 'fail' });
+    t.match(ended.error, { message });
+    t.ok(ended.tally.lines >= 6, 'the table before is answered');
+  }
+});

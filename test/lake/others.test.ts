@@ -1,0 +1,193 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { tableFromIPC, tableToIPC } from 'apache-arrow';
+import t, { type Test } from 'tap';
+import { acuity, folder, modelScorer, rowsOf, runLake, runStream, type Asked } from '#fixtures/lake.js';
+import { REPOSITORY, cleanEnvironment } from '#fixtures/repository.js';
+import { ended } from '#fixtures/scripts.js';
+import { startServer } from '#fixtures/server.js';
+import type { TableRow } from '#fixtures/tables.js';
+
+/**
+ * Tables, trees and stores of other tools (test/foreign/tables.py, hive.py). Some lie beside the tests as they were
+ * written once; where the libraries are there, they are written anew and the scores read by them.
+ */
+
+const WRITTEN = join(REPOSITORY, 'test/fixtures/tables-of-others');
+const PREPARED = join(REPOSITORY, '.build/python/bin/python');
+const PYTHON = existsSync(PREPARED) ? PREPARED : 'python3';
+const imports = 'import deltalake, duckdb, moto.server, pandas, polars; from pyarrow.fs import S3FileSystem';
+const areThere = spawnSync(PYTHON, ['-c', imports]).status === 0;
+const skip = areThere ? false : 'npm run python -- tables installs the libraries';
+const PAST = ['--person', 'user_id', '--order', 'night'];
+
+/** What a program of Python prints. */
+async function python(args: readonly string[], env: NodeJS.ProcessEnv = cleanEnvironment()): Promise<string> {
+  const whole = { cwd: REPOSITORY, env: { ...env, PYTHONUTF8: '1' } };
+  const { code, stdout, stderr } = await ended(PYTHON, ['-B', ...args], whole);
+  if (code !== 0) throw new Error(stderr);
+  return stdout;
+}
+
+const program = (name: string): string => join(REPOSITORY, 'test/foreign', name);
+
+const scorer = await modelScorer(t);
+
+/** The name of a file up to its first dot. */
+const stemOf = (name: string): string => name.replace(/\..*$/, '');
+const isArrow = (name: string): boolean => /arrow|feather/.test(name);
+
+/** Scores every table of `from` to `outDir`, Arrow as streams. @returns the rows of each, and of those refused the details */
+async function score(t: Test, from: string, to: 'ndjson' | 'parquet' | 'csv', outDir = folder(t)) {
+  const names = readdirSync(from);
+  const history = { person: 'person', order: 'at' };
+  const asked: Asked = { explain: true, history, keep: ['id', 'person', 'token'], scorer };
+  const paths = names.filter((name) => !isArrow(name)).map((name) => join(from, name));
+  const { files, error } = await runLake(paths, { ...asked, state: join(folder(t), 'state'), to, outDir });
+  t.equal(error, undefined);
+  const detailsOf = (rows: readonly TableRow[]): unknown[] => rows.map(({ detail }) => detail);
+  const all = new Map(
+    files.map(({ input, rows, bad }) => [input.name, { rows, bad: detailsOf(bad) }] as const),
+  );
+  if (to !== 'ndjson') return all;
+  for (const name of names.filter(isArrow)) {
+    const bytes = readFileSync(join(from, name));
+    const stream = name.endsWith('.arrows') ? bytes : tableToIPC(tableFromIPC(bytes), 'stream');
+    const { output } = await runStream([stream], { ...asked, format: 'arrow', to: 'ndjson' });
+    const lines = rowsOf(output.toString());
+    const errors = lines.flatMap(({ error: own }) => (own === undefined ? [] : [own as TableRow]));
+    all.set(name, { rows: lines.filter((line) => !('error' in line)), bad: detailsOf(errors) });
+  }
+  return all;
+}
+
+/** Every table has the scores, explanations and refusals of the requests. */
+function holdAgainstRequests(t: Test, from: string, scored: Awaited<ReturnType<typeof score>>): void {
+  // Without the name of the table in its people, and the form of its times.
+  const plain = (name: string, { person, at: _at, inference_time_ms: _ms, ...row }: TableRow): TableRow => ({
+    ...row,
+    person: String(person).replace(stemOf(name), 'one'),
+  });
+  t.ok(scored.size > 14);
+  t.equal(scored.size, readdirSync(from).length);
+  const requests = scored.get('requests.ndjson');
+  const expected = requests?.rows.map((row) => plain('requests', row)) ?? [];
+  t.equal(expected.length, 11);
+  t.ok(expected.every(({ explanation }) => typeof explanation === 'object' && explanation !== null));
+  for (const [name, { rows, bad }] of scored) {
+    const own = rows.map((row) => plain(name, row));
+    t.strictSame([own, bad], [expected, requests?.bad], name);
+  }
+}
+
+t.test('tables of pyarrow, Polars, DuckDB and pandas are explained as the same requests are', async (t) => {
+  holdAgainstRequests(t, WRITTEN, await score(t, WRITTEN, 'ndjson'));
+});
+
+t.test('those libraries write them and read the explanations, the same as over HTTP', { skip }, async (t) => {
+  const server = await startServer(t);
+  const run = async (...args: readonly string[]): Promise<TableRow[]> =>
+    rowsOf(await python([program('tables.py'), ...args], cleanEnvironment({ ACUITY_API_KEY: server.key })));
+  const from = folder(t);
+  await run('write', from);
+  const scored = await score(t, from, 'ndjson');
+  holdAgainstRequests(t, from, scored);
+
+  const answers = await run('ask', String(server.port), from);
+  const lines = scored.get('requests.ndjson')?.rows ?? [];
+  const explained = new Map(lines.map(({ id, explanation }) => [id, explanation]));
+  for (const { id, status, explanation } of answers) {
+    t.equal(status, explained.has(id) ? 200 : 422, String(id));
+    t.strictSame(explanation ?? undefined, explained.get(id), String(id));
+  }
+
+  for (const to of ['parquet', 'csv'] as const) {
+    const outDir = folder(t);
+    const files = await score(t, from, to, outDir);
+    const rows = await run('read', outDir);
+    const libraries = new Set(rows.map(({ library }) => library));
+    t.ok(libraries.size >= 3, [...libraries].join());
+    t.equal(rows.length, libraries.size * files.size * explained.size);
+    for (const { file, library, ...row } of rows) {
+      const own = [...scored].find(([name]) => stemOf(name) === stemOf(String(file)))?.[1].rows;
+      const line = own?.find(({ id }) => id === row['id']);
+      const expected = Object.keys(row).map((name) => [name, name === 'at' ? row[name] : line?.[name]]);
+      t.strictSame(row, Object.fromEntries(expected), `${String(library)} reads ${String(file)}`);
+    }
+  }
+});
+
+t.test('trees of pandas, Polars and DuckDB have the scores of one file', { skip }, async (t) => {
+  const dir = folder(t);
+  await python([program('hive.py'), 'write', dir]);
+  const outs = new Map<string, string>();
+  for (const name of readdirSync(dir)) {
+    const keep = name.endsWith('.parquet') ? 'id,user_id,night' : name === 'both' ? 'id,night' : 'id';
+    const out = folder(t);
+    const past = [...PAST, '--state', join(folder(t), 'state')];
+    const args = ['score', join(dir, name), ...past, '--keep', keep, '--out-dir', out];
+    const { code, stderr } = await acuity(args);
+    t.equal(code, 65, `${name}: ${stderr}`); // a row is refused
+    outs.set(name, out);
+  }
+  t.strictSame([...outs.keys()], ['both', 'duckdb', 'nights.parquet', 'pandas', 'polars']);
+  const one = outs.get('nights.parquet') ?? '';
+  rmSync(join(one, 'nights.bad.ndjson')); // pandas would read it; that of a partition it does not
+  const lines = (await python([program('hive.py'), 'read', ...outs.values()])).split('\n').slice(0, -1);
+  const linesOf = (out: string): string[] =>
+    lines.flatMap((line) => (line.includes(out) ? [line.replace(out, '')] : [])).toSorted();
+  t.equal(linesOf(one).length, 3 * 11);
+  for (const [name, out] of outs) t.strictSame(linesOf(out), linesOf(one), name);
+});
+
+/** @returns the address of an S3 server of this test alone */
+async function s3(t: Test): Promise<string> {
+  const args = ['-m', 'moto.server', '-H', '127.0.0.1', '-p', '0'];
+  const server = spawn(PYTHON, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  t.teardown(() => server.kill('SIGKILL'));
+  for await (const line of createInterface({ input: server.stderr })) {
+    const [address] = /http:\/\/127\.0\.0\.1:\d+/.exec(line) ?? [];
+    if (address === undefined) continue;
+    server.stderr.resume();
+    return address;
+  }
+  throw new Error('no server');
+}
+
+t.test('a lake in S3 is scored to S3, a Delta table by --sql: as the file is', { skip }, async (t) => {
+  const dir = folder(t);
+  const keys = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_REGION: 'us-east-1' };
+  const env = { ...keys, AWS_ENDPOINT_URL: await s3(t) };
+  const whole = cleanEnvironment(env);
+  await python([program('hive.py'), 'write', dir]);
+  await python([program('hive.py'), 'put', join(dir, 'pandas')], whole);
+  const extension = async (name: string): Promise<readonly string[]> => [
+    '--extension',
+    (await python([program('hive.py'), 'extension', name])).trim(),
+  ];
+  const scored = async (...args: string[]): Promise<void> => {
+    const past = [...PAST, '--sort', '--keep', 'id,user_id,night'];
+    const { code, stderr } = await acuity(['score', ...args, ...past], env);
+    t.equal(code, 65, stderr); // a row is refused
+  };
+  const scoresOf = (text: string): unknown =>
+    rowsOf(text)
+      .filter(({ error, status }) => (error ?? status ?? undefined) === undefined)
+      // The value of a partition is text.
+      .map(({ id, user_id, night, C_SCORE, memory }) => [id, String(user_id), night, C_SCORE, memory])
+      .toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1));
+  const file = join(dir, 'nights.parquet');
+  await scored(file, '--to', 'ndjson', '--out-dir', dir);
+  const expected = scoresOf(readFileSync(join(dir, 'nights.scores.ndjson'), 'utf8'));
+  t.match(expected, { length: 11 });
+  await scored('s3://nights/lake', ...(await extension('httpfs')), '--out-dir', 's3://scores/2025');
+  const written = 's3://scores/2025/sorted.scores.parquet';
+  t.strictSame(scoresOf(await python([program('hive.py'), 'get', written], whole)), expected);
+  await python([program('hive.py'), 'delta', file]);
+  const select = `SELECT * FROM delta_scan('${file}.delta')`;
+  const to = ['--to', 'ndjson', '--out-dir', join(dir, 'out')];
+  await scored('--sql', select, ...(await extension('delta')), ...to);
+  t.strictSame(scoresOf(readFileSync(join(dir, 'out/query.scores.ndjson'), 'utf8')), expected);
+});

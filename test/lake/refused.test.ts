@@ -1,0 +1,142 @@
+import { readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import {
+  DurationMillisecond,
+  List,
+  Field,
+  Table,
+  tableToIPC,
+  vectorFromArray,
+  type DataType,
+} from 'apache-arrow';
+import t from 'tap';
+import { folder, runLake, runStream, type Asked } from '#fixtures/lake.js';
+import { arrowOf, queried } from '#fixtures/tables.js';
+
+/** What ends a run before any row is scored, each with its remedy. */
+
+const HISTORY = { person: 'person', order: 'at' };
+const NIGHT = `[60.0, 61.5]::DOUBLE[] AS HR_night, 30 AS age`;
+const AT = `DATE '2026-01-01' AS at`;
+const CSV = 'id,age,sex,person,at\n1,30,M,p,2026-01-01\n';
+const LINE = '{"id":1,"person":"p","at":"2026-01-01","current_session":{"age":30}}\n';
+
+/** What a file of Parquet is made of, or the bytes of another one; then the message. */
+type Case = readonly [content: string | Buffer, message: RegExp | string, asked?: Asked];
+
+const PARQUET: readonly Case[] = [
+  [
+    `TIME '07:00:00' AS sleepTimeSeconds, ${NIGHT}`,
+    /sleepTimeSeconds is of the type TIME, which is no number/,
+  ],
+  [`INTERVAL 7 HOUR AS sleepTimeSeconds, ${NIGHT}`, /is of the type INTERVAL/],
+  [`TIMESTAMP '2026-01-01' AS sleepTimeSeconds, ${NIGHT}`, /is of the type TIMESTAMP/],
+  [`'30' AS age`, /age is of the type VARCHAR, which is no number: CAST it/],
+  [`true AS age`, /BOOLEAN/],
+  [`1 AS sex, ${NIGHT}`, /the column sex is of the type INTEGER, which is no sex: write M or F/],
+  [`[TIME '07:00:00'] AS HR_night, 30 AS age`, /HR_night is of the type TIME\[\], which can hold no samples/],
+  [`60.5 AS HR_night, 30 AS age`, /can hold no samples/],
+  [`[{'a': 1}] AS past_sessions, 30 AS age`, /the column past_sessions: a row of a table is one session/],
+  [`30 AS " age", ${NIGHT}`, /the column " age" has space around its name: rename it/],
+  [`1 AS "user", 2 AS pulse`, /no column is named as a field of a session/],
+  ...['true', `'x'::BLOB`, '1::DECIMAL(20, 0)', '[1]', `TIMESTAMP '2026-01-01'`, `{'id': 1}`].map(
+    (sql): Case => {
+      const message =
+        /the column person is of the type \S+.*, which can't say whose a row is: make text or whole numbers/;
+      return [`${sql} AS person, ${AT}, ${NIGHT}`, message, { history: HISTORY }];
+    },
+  ),
+  [`1.5::DOUBLE AS person, ${AT}, ${NIGHT}`, /DOUBLE.*astype\("Int64"\)/, { history: HISTORY }],
+  [`1 AS person, TIME '07:00:00' AS at, ${NIGHT}`, /TIME.*can't say when a row was/, { history: HISTORY }],
+];
+
+const FILES: Readonly<Record<string, readonly Case[]>> = {
+  csv: [
+    ['id,name\n1,2\n', /no column is named as a field of a session \(HR_night/],
+    ['age,age\n30,80\n', /two columns are named "age"/],
+    ['id,age,id\n1,30,2\n', /two columns are named "id"/],
+    ['age,past_sessions\n30,[]\n', /the column past_sessions: a row of a table is one session/],
+    ['id,age,n\n1,30,2\n2,"31\n', /0.csv is no CSV in line 3: check its quotes/],
+    [
+      'age,measured_attention\n30,50\n',
+      /measured_attention: measurements are kept in the history of a person/,
+    ],
+    [CSV, /^there is no column "sexx": did you mean "sex"\?$/, { keep: ['sexx'] }],
+    [CSV, /^there is no column "name"/, { keep: ['name'] }],
+    [
+      CSV,
+      /^there is no column "Person": did you mean "person"\?$/,
+      { history: { ...HISTORY, person: 'Person' } },
+    ],
+    [CSV, /^stress can't be kept: the output has a column of that name/, { keep: ['stress'] }],
+    [CSV, /^row can't be kept/, { keep: ['row'] }],
+  ],
+  'csv.gz': [
+    ['no gzip', /./],
+    [gzipSync(CSV.repeat(50)).subarray(0, -12), /0.csv.gz.* cut short/],
+  ],
+  ndjson: [
+    ['{"id":1,"HR_night":[60],"age":30}\n', /within current_session/],
+    ['{"id":1,"current_session":{}}\n', /no field of a session is in the first rows/],
+    [
+      LINE,
+      /^there is no field "persn" beside the session in the first rows: did you mean "person"\?$/,
+      { keep: ['persn'] },
+    ],
+  ],
+  'ndjson.gz': [['no gzip', /its compression is damaged/]],
+  parquet: [['no Parquet at all', /0.parquet can't be read: it is no Parquet file/]],
+  arrow: [['', /Arrow comes by standard input, as a stream/]],
+  feather: [['', /Make Parquet of a file: python3 -c/]],
+  txt: [['', /the name does not say the format/]],
+};
+
+t.test('a file that can’t be scored ends the run with what to do, and nothing is written', async (t) => {
+  for (const [ending, cases] of Object.entries({ sql: PARQUET, ...FILES }))
+    for (const [content, message, asked] of cases) {
+      const dir = folder(t);
+      const name = ending === 'sql' ? '0.parquet' : `0.${ending}`;
+      const path = join(dir, name);
+      if (ending === 'sql')
+        await queried(`COPY (SELECT ${content.toString()}) TO '${path}' (FORMAT parquet)`);
+      else writeFileSync(path, content);
+      const { error } = await runLake([path], { ...asked, to: 'ndjson' });
+      t.match(error, { message }, `${ending}: ${content.toString().slice(0, 60)}`);
+      t.strictSame(readdirSync(dir), [name]);
+    }
+});
+
+t.test('a stream that can’t be scored gives no score; an empty one nothing', async (t) => {
+  const duration = (type: DataType, value: unknown, name: string): Uint8Array =>
+    tableToIPC(new Table({ age: vectorFromArray([30]), [name]: vectorFromArray([value], type) }));
+  const lists = new List(new Field('item', new DurationMillisecond(), true));
+  const cases: readonly (readonly [bytes: Uint8Array, message: RegExp])[] = [
+    [arrowOf([{ id: '1' }]), /no column is named as a field/],
+    [
+      arrowOf([{ age: 30 }], 'float', 50, 'file'),
+      /Arrow's file format is read from its end: make Parquet of it/,
+    ],
+    [duration(new DurationMillisecond(), 7n, 'sleepTimeSeconds'), /sleepTimeSeconds is of the type Duration/],
+    [duration(lists, [7n], 'HR_night'), /HR_night is of the type .*Duration.*, which can hold no samples/],
+  ];
+  for (const [bytes, message] of cases) {
+    const { error, output } = await runStream([bytes], { format: 'arrow' });
+    t.match([error, output.length], [{ message }, 0]);
+  }
+  const wrong = await runStream([Buffer.from('{"user":1,"pulse":2}\n')]);
+  t.match(wrong, { error: { name: 'NamesError' }, output: Buffer.alloc(0) });
+  t.match(await runStream([]), { error: undefined, output: Buffer.alloc(0) });
+});
+
+t.test('of several files one with another column ends the run before any is scored', async (t) => {
+  const dir = folder(t);
+  writeFileSync(join(dir, 'a.csv'), CSV);
+  writeFileSync(join(dir, 'b.csv'), 'id,age,user\n1,30,M\n');
+  const all = [join(dir, '*.csv')];
+  t.match((await runLake(all, { keep: ['user'] })).error, { message: /^there is no column "user"/ });
+  t.match((await runLake(all, { history: HISTORY })).error, {
+    message: /these are 2 files: --person needs --state/,
+  });
+  t.strictSame(readdirSync(dir), ['a.csv', 'b.csv']);
+});

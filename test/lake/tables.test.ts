@@ -1,0 +1,395 @@
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { Table, TimestampMillisecond, tableToIPC, vectorFromArray } from 'apache-arrow';
+import t from 'tap';
+import { TableError } from '#acuity/lake/errors.js';
+import { requestsOf } from '#acuity/load/payloads.js';
+import { HandScorer } from '#fixtures/handScorer.js';
+import { fileOf, folder, rowsOf, runLake, runStream, scoreOne } from '#fixtures/lake.js';
+import { REPOSITORY } from '#fixtures/repository.js';
+import {
+  arrowOf,
+  bodiesOf,
+  csvOf,
+  queried,
+  rowsOfArrow,
+  valuesOf,
+  writeParquet,
+  type TableRow,
+} from '#fixtures/tables.js';
+
+/** What is read of tables, and what is written; scores are a formula of the row. */
+
+const HISTORY = { person: 'person', order: 'at' };
+const KEEP = ['id', 'n'];
+const ROWS = 160;
+/** Ways in which each file is damaged, as with `ACUITY_TEST_DAMAGES=1000 npm test -- lake/tables`. */
+const DAMAGES = Number(process.env['ACUITY_TEST_DAMAGES'] ?? 10);
+
+/** Sessions as they come: whole samples, some missing, some empty, some that are refused. */
+function rows(): TableRow[] {
+  const sessions = requestsOf('baseline', 32).map(({ current_session }) => current_session);
+  return Array.from({ length: ROWS }, (_, row) => {
+    const session: Record<string, unknown> = { ...sessions[row % 32] };
+    for (const [name, value] of Object.entries(session)) {
+      if (Array.isArray(value)) session[name] = (value as number[]).map(Math.round);
+    }
+    if (row % 5 === 1) session['HR_day_1h'] = [];
+    if (row % 7 === 2) session['RR_night'] = null;
+    if (row % 11 === 3) session['sex'] = null;
+    if (row % 40 === 7) session['age'] = 131;
+    if (row % 40 === 8) session['sex'] = 'W';
+    if (row % 40 === 9) session['RR_night'] = session['HR_night'];
+    if (row % 40 === 10)
+      Object.assign(session, { sleepTimeSeconds: 420, deepSleepSeconds: 90, remSleepSeconds: 100 });
+    if (row % 40 === 11) session['deepSleepSeconds'] = 1.5;
+    const at = Date.UTC(2025, 0, 1 + Math.floor(row / 20), 7);
+    return { id: `night ${row}, "é"`, n: row / 4, person: `p${row % 20}`, at, ...session };
+  });
+}
+
+const ALL = rows();
+const BODIES = bodiesOf(ALL, [...KEEP, 'person', 'at']);
+
+/** A stream of Arrow in pieces of a few kilobytes. */
+function* piecesOf(of: readonly TableRow[]) {
+  const bytes = arrowOf(of, 'int');
+  for (let at = 0; at < bytes.length; at += 9_999) yield bytes.subarray(at, at + 9_999);
+}
+
+/** Writes a table from columns of SQL. */
+async function table(path: string, columns: string, from = ''): Promise<string> {
+  await queried(`COPY (SELECT ${columns} ${from}) TO '${path.replaceAll("'", "''")}' (FORMAT parquet)`);
+  return path;
+}
+
+t.test('a table has the scores and the refusals of the same rows in JSON, in every format', async (t) => {
+  const dir = folder(t);
+  const path = (name: string): string => join(dir, name);
+  writeFileSync(path('json.ndjson'), BODIES);
+  writeFileSync(path('gzip.ndjson.gz'), gzipSync(BODIES));
+  writeFileSync(path('csv.csv'), `\uFEFF${csvOf(ALL).replaceAll('\n', '\r\n')}`);
+  for (const samples of ['float', 'double', 'int'] as const)
+    await writeParquet(path(`${samples}.parquet`), ALL, samples);
+  const names = readdirSync(dir);
+  for (const history of [undefined, HISTORY]) {
+    const asked = { to: 'ndjson', outDir: folder(t), history, keep: KEEP } as const;
+    const expected = await scoreOne(path('json.ndjson'), asked);
+    t.equal(expected.rows.length, ROWS - expected.bad.length);
+    for (const name of names) {
+      const { text, bad } = await scoreOne(path(name), asked);
+      t.equal(text, expected.text, `${name}${history ? ' with history' : ''}`);
+      t.strictSame(
+        bad,
+        expected.bad.map((row) => ({ ...row, file: name })),
+        `the bad rows of ${name}`,
+      );
+    }
+  }
+});
+
+t.test('what is written is the same in every format', async (t) => {
+  const dir = folder(t);
+  const path = join(dir, 'a.ndjson');
+  writeFileSync(path, BODIES);
+  const { rows: expected } = await scoreOne(path, { keep: KEEP });
+  const plain = ({ inference_time_ms: _ms, n, row, ...rest }: TableRow): TableRow => ({
+    n: Number(n),
+    row: Number(row),
+    ...rest,
+  });
+  const asked = { outDir: join(dir, 'out'), keep: KEEP };
+  const parquet = await scoreOne(path, { ...asked, to: 'parquet' });
+  t.strictSame(parquet.rows.map(plain), expected.map(plain));
+  const csv = (await scoreOne(path, { ...asked, to: 'csv' })).text.split('\n');
+  const { id: _id, inference_time_ms: _ms, ...rest } = expected[0] ?? {};
+  t.equal(csv[0], ['id', ...Object.keys(rest)].join());
+  t.equal(csv[1], `"night 0, ""é""",${Object.values(rest).join()}`);
+  t.equal(csv.length, expected.length + 2);
+  // In a stream the bad rows stand in their places. What is kept may stand in any column.
+  for (const of of [ALL, ALL.map(({ id, ...others }) => ({ ...others, id }))]) {
+    const { output, tally } = await runStream(piecesOf(of), { format: 'arrow', to: 'arrow', keep: KEEP });
+    const found = rowsOfArrow(output);
+    t.strictSame(valuesOf(found, 'id'), valuesOf(ALL, 'id'));
+    const bad = found.filter(({ error }) => error !== null);
+    t.equal(bad.length, tally.badLines);
+    t.match(bad[0], { C_SCORE: null, valence: null, model: null, error: /"status":422/ });
+    const scored = found.filter(({ error }) => error === null).map(({ error: _error, ...row }) => plain(row));
+    t.strictSame(scored, expected.map(plain));
+  }
+});
+
+t.test('samples and numbers of every kind are read as a body would be, or refused as one', async (t) => {
+  const dir = folder(t);
+  const pair = '[60, 61]';
+  const scored = ['SMALLINT[]', 'BIGINT[]', 'UTINYINT[]', 'DECIMAL(5, 1)[]', 'FLOAT[2]', 'VARCHAR'];
+  const at = (...loc: readonly unknown[]): object => [{ loc: ['body', 'current_session', ...loc] }];
+  const cases: readonly (readonly [sql: string, detail?: unknown])[] = [
+    ...scored.map((type) => [`'${pair}'::${type} AS HR_night`] as const),
+    [`CAST(NULL AS DOUBLE[]) AS HR_night`],
+    [`[60, NULL, 61]::DOUBLE[] AS HR_night`, at('HR_night', 1)],
+    [`['60'::DOUBLE, 'NaN'] AS HR_night`, at('HR_night', 1)],
+    [`['Infinity'::FLOAT] AS HR_night`, at('HR_night', 0)],
+    [`'[60, 61' AS HR_night`, /HR_night .* not one whole array/],
+    [`'[60],"age":80' AS HR_night`, /HR_night .* not one whole array/],
+    [`'NaN'::DOUBLE AS height_cm`, at('height_cm')],
+    [`'Infinity'::FLOAT AS height_cm`, at('height_cm')],
+    [`131 AS height_cm, 900 AS weight_kg`, at('weight_kg')],
+  ];
+  for (const [index, [sql]] of cases.entries())
+    await table(join(dir, `${index}.parquet`), `${index} AS id, ${sql}, 30::DECIMAL(9, 2) AS age`);
+  const { files } = await runLake([dir], { to: 'ndjson', outDir: folder(t) });
+  for (const [index, [sql, detail]] of cases.entries()) {
+    t.equal(files[index]?.rows.length, detail === undefined ? 1 : 0, sql);
+    t.match(files[index]?.bad ?? [], detail === undefined ? [] : [{ id: index, row: 1, detail }], sql);
+  }
+  const series = [[60, null, 61], [60, NaN, 61], [60, Infinity], [60]].map((HR_night) => ({ HR_night }));
+  const { output } = await runStream([arrowOf([...series, { age: NaN }])], { format: 'arrow', to: 'ndjson' });
+  const second = { detail: at('HR_night', 1) };
+  const errors = valuesOf(rowsOf(output.toString()), 'error');
+  t.match(errors, [second, second, second, undefined, { detail: at('age') }]);
+});
+
+t.test('a path means one file, with any letters in it', async (t) => {
+  const dir = folder(t);
+  await table(join(dir, 'a1.parquet'), '99 AS id, 30 AS age');
+  for (const name of ['a[1].parquet', "a'; DROP TABLE x; --.parquet", 'a"b.parquet']) {
+    const path = await table(join(dir, name), '1 AS id, 30 AS age');
+    t.match((await scoreOne(path, { to: 'ndjson' })).rows, [{ id: 1 }], name);
+  }
+  writeFileSync(join(dir, 'c[1].csv'), 'id,age\n7,30\n');
+  writeFileSync(join(dir, 'c1.csv'), 'id,age\n8,30\n');
+  t.match((await scoreOne(join(dir, 'c[1].csv'), { to: 'ndjson' })).rows, [{ id: 7 }]);
+});
+
+t.test('what is kept keeps its type and its value, and is no part of the request', async (t) => {
+  const dir = folder(t);
+  const kept = [
+    `12345678901234567890::UBIGINT AS a`,
+    `1.25::DECIMAL(9, 2) AS b`,
+    `DATE '2026-01-02' AS c`,
+    `TIMESTAMPTZ '2026-01-02 03:04:05.678901+00' AS d`,
+    `'x y'::BLOB AS e`,
+    `[[1, NULL], NULL] AS f`,
+    `{'k': 'a text longer than twelve', 'l': [1.5]} AS g`,
+    `MAP {'m': 1} AS h`,
+    `NULL::VARCHAR AS i`,
+    `uuid() AS j`,
+    `'n'::ENUM ('m', 'n') AS k`,
+    `[1.5, 2]::FLOAT[2] AS l`,
+    `true AS explain`,
+    `170141183460469231731687303715884105727::HUGEINT AS n`,
+  ];
+  const path = await table(join(dir, 'a.parquet'), `${kept.join(', ')}, 30 AS age`, 'FROM range(3)');
+  const names = [...'abcdefghijkl', 'explain', 'n'];
+  const { input } = await scoreOne(path, { keep: names });
+  const select = `SELECT ${names.map((name) => `${name}::VARCHAR AS ${name}`).join(', ')} FROM`;
+  t.strictSame(await queried(`${select} '${input.output}'`), await queried(`${select} '${path}'`));
+  const types = (file: string): Promise<TableRow[]> =>
+    queried(`SELECT column_name, column_type FROM (DESCRIBE SELECT ${names.join()} FROM '${file}')`);
+  t.strictSame(await types(input.output), await types(path));
+  const { text } = await scoreOne(path, { keep: names, to: 'ndjson' });
+  t.match(text, '"a":12345678901234567890,"b":1.25,"c":1767312000000,"d":1767323045678.901,"e":"782079",');
+  const ids = ['"\\ud800"', '12345678901234567890123', '1E+05', '{"a":[1.50]}', '"\\u0000"'];
+  const lines = ids.map((id) => `{"id":${id},"current_session":{"age":30}}\n`);
+  const { rows: found } = await scoreOne(fileOf(t, 'b.ndjson', lines.join('')), { to: 'parquet' });
+  t.strictSame(valuesOf(found, 'id'), ['\ufffd', '12345678901234567890123', '1E+05', '{"a":[1.50]}', '\0']);
+});
+
+t.test('people are never mixed up: ids keep their digits, names their letters', async (t) => {
+  const ids = ['9007199254740993', '9007199254740992', '1E+05', '100000'];
+  const session = '{"age":30,"HR_night":[60,61]}';
+  const line = (id: string): string => `{"person":${id},"at":"2026-01-01","current_session":${session}}\n`;
+  const lines = ids.map(line).join('');
+  const cells = `person,at,age\n${ids.map((id) => `${id},2026-01-01,30\n`).join('')}`;
+  for (const path of [fileOf(t, 'a.ndjson', lines), fileOf(t, 'a.csv', cells)]) {
+    const scorer = new HandScorer();
+    await scoreOne(path, { history: HISTORY, scorer });
+    t.strictSame(scorer.past, [[], [], [], []], path);
+  }
+  const latin = Buffer.concat([Buffer.from(line('"Müller"')), Buffer.from(line('"Müller"'), 'latin1')]);
+  const { rows: one, bad } = await scoreOne(fileOf(t, 'b.ndjson', latin), { history: HISTORY });
+  t.match([one.length, bad], [1, [{ row: 2, detail: /not UTF-8, perhaps Latin-1/ }]]);
+  const csv = fileOf(t, 'b.csv', Buffer.from('person,at,age\nMüller,2026-01-01,30\n', 'latin1'));
+  const refusal = await scoreOne(csv, { history: HISTORY }).catch(String);
+  t.match(refusal, /b.csv can't be read in line 2: it is not UTF-8: give --encoding latin-1/);
+  t.notMatch(refusal, /ller/, 'no value of a row');
+  const read = await scoreOne(csv, { history: HISTORY, encoding: 'latin-1' });
+  t.match(read.text, /^person.*\nMüller,/);
+});
+
+t.test('CSV of any delimiter, with a mark, blank lines, breaks in quotes, compressed', async (t) => {
+  const dir = folder(t);
+  const lines = ['id,HR_night,age', '1,60 61,30', '', '2,62 63,31'];
+  const files: Readonly<Record<string, string | Buffer>> = {
+    'bar.csv': lines.join('\n').replaceAll(',', '|'),
+    'comma.csv': lines.join('\n'),
+    'packed.csv.gz': gzipSync(lines.join('\n')),
+    'quoted.csv': `\uFEFF${lines.map((line) => line.replace(/[^,]+/g, '"$&"')).join('\n')}`,
+    'semicolon.csv': `\uFEFF${lines.join('\r\n').replaceAll(',', ';')}`,
+    'tab.csv': lines.join('\n').replaceAll(',', '\t'),
+  };
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(dir, name), text);
+  const scored = await runLake([dir], { to: 'ndjson', outDir: folder(t) });
+  t.equal(scored.files.length, Object.keys(files).length);
+  for (const { rows: found, input } of scored.files) t.strictSame(valuesOf(found, 'id'), [1, 2], input.name);
+  const many = Array.from({ length: 9_000 }, (_, row) => `${row},${row === 8_000 ? '"a\nb"' : 'a'},30`);
+  const broken = fileOf(t, 'a.csv', `id,kept,age\n${many.join('\n')}\n`);
+  const { rows: found } = await scoreOne(broken, { to: 'ndjson', keep: ['id', 'kept'] });
+  t.ok(found.length === 9_000 && found.every(({ id }, row) => id === row), 'in order');
+  t.equal(found[8_000]?.['kept'], 'a\nb');
+});
+
+t.test('a cell of CSV is a bad row by its column, with the remedy and without its value', async (t) => {
+  const whole = /the cell of HR_night .* not one whole array/;
+  const cells: readonly (readonly [cell: string, detail?: unknown])[] = [
+    ['[60,61,62],"age":80', whole],
+    ['[60,61,62],"sex":"F","HR_day_1h":[70]', whole],
+    ['[60,61],[62]', whole],
+    ['[60,61', whole],
+    ['[60]}, "explain":true, "x":{"y":[1]', whole],
+    ['[60,[61],62]', { loc: ['body', 'current_session', 'HR_night', 1] }],
+    [' [60, 61,\t62] '],
+    ['[]'],
+    ['60;61|62'],
+  ];
+  const lines = cells.map(([cell], row) => `${row},"${cell.replaceAll('"', '""')}",30,nightly`);
+  const path = fileOf(t, 'a.csv', ['id,HR_night,age,explain', ...lines].join('\n'));
+  const { rows: scored, bad } = await scoreOne(path);
+  t.strictSame(
+    [valuesOf(scored, 'id'), valuesOf(bad, 'row')],
+    [
+      ['6', '7', '8'],
+      [1, 2, 3, 4, 5, 6],
+    ],
+  );
+  const details = cells.flatMap(([, detail]) => detail ?? []);
+  t.match(valuesOf(bad, 'detail').flat(), details);
+  // The first row has two lines.
+  const wrong = ['"one\nmore",60,30', 'b,"61;6x2",31', 'c,62,"31,5 y"', 'd,63', 'e,63,30,4'];
+  const { told, bad: all } = await scoreOne(fileOf(t, 'b.csv', ['id,hr_night,age', ...wrong].join('\n')));
+  const remedy = 'Input should be a number; write it with a point, without a unit, or leave the cell empty';
+  const cut = 'a row with more or fewer cells than the header, or a quote that is not closed';
+  t.strictSame(told.slice(1, 4), [
+    `b.csv: row 2 has no scores (422): column hr_night, number 2: ${remedy}`,
+    `b.csv: row 3 has no scores (422): column age: ${remedy}`,
+    `b.csv: row 4 has no scores (422): ${cut}`,
+  ]);
+  t.match(valuesOf(all.slice(2), 'detail'), [cut, cut]);
+});
+
+t.test('persons and nights of any type: a time has the date of its zone, a number its digits', async (t) => {
+  const cases: readonly (readonly [type: string, nights: string, person?: string, zone?: string])[] = [
+    ['TIMESTAMP', '-01-01 00:30:00,-01-01 23:30:00,-01-02 00:30:00'],
+    ['TIMESTAMP_NS', '-01-01 00:30:00,-01-01 23:30:00,-01-02 00:30:00', '7::UBIGINT'],
+    ['TIMESTAMPTZ', '-01-01 00:30:00+00,-01-01 23:30:00+00,-01-02 00:30:00+00', `'p'::ENUM ('p')`],
+    ['TIMESTAMPTZ', '-01-01 23:30:00+00,-01-02 22:30:00+00,-01-02 23:30:00+00', `'p'`, 'Europe/Berlin'],
+    ['TIMESTAMPTZ', '-01-01 05:30:00+00,-01-02 04:30:00+00,-01-02 05:30:00+00', `'p'`, '-05:00'],
+    ['DATE', '-01-01,-01-01,-01-02', `'00000000-0000-0000-0000-000000000001'::UUID`],
+    ['VARCHAR', '-01-01T23:30:00-05:00,-01-01,-01-02T00:30:00+12:00'],
+    ['DOUBLE', '0101,0101,0102', '-3'],
+    ['INTEGER', '0101,0101,0102'],
+  ];
+  for (const [type, nights, person = `'p'`, zone] of cases) {
+    const path = fileOf(t, 'a.parquet');
+    // Arrow's writers say the zone beside Parquet's own schema.
+    const times = new Table({ at: vectorFromArray([0], new TimestampMillisecond(zone)) });
+    const schema = Buffer.from(tableToIPC(times)).toString('base64');
+    const more = zone === undefined ? '' : `, KV_METADATA {'ARROW:schema': '${schema}'}`;
+    const values = nights.split(',').map((night) => `'2026${night}'`);
+    const columns = `${person} AS person, unnest([${values.join()}])::${type} AS at, 30 AS age`;
+    await queried(`COPY (SELECT ${columns}) TO '${path}' (FORMAT parquet${more})`);
+    const scorer = new HandScorer();
+    const { bad } = await scoreOne(path, { history: HISTORY, scorer });
+    t.strictSame([bad, scorer.past], [[], [[], [], [2]]], `${type} ${zone}`);
+  }
+});
+
+t.test('names in any case count, in every format; one line says which were found', async (t) => {
+  const dir = folder(t);
+  const names = '"Current_Session":{"AGE":30,"SEX":"M","hr_night":[60,61]}';
+  const twice = '{"id":2,"current_session":{"age":30,"Age":31}}';
+  const last = '{"id":3,"current_session":{"age":31,"age":30}}';
+  writeFileSync(join(dir, 'a.ndjson'), `{"id":12345678901234567890,${names}}\n${twice}\n${last}\n`);
+  writeFileSync(join(dir, 'b.csv'), 'id,AGE,sEX,hr_night\n12345678901234567890,30,M,60 61\n');
+  const cells = `12345678901234567890::UBIGINT AS id, 30 AS "Age", 'M' AS SEX, [60, 61] AS hr_NIGHT`;
+  await table(join(dir, 'c.parquet'), cells);
+  const { files, told } = await runLake([dir], { to: 'ndjson' });
+  const first = files.map(({ rows: [row] }) => ({ ...row, inference_time_ms: 0 }));
+  t.strictSame(first, [first[0], first[0], first[0]]);
+  t.match(files[0]?.text, /^\{"id":12345678901234567890,.*\n\{"id":3,/);
+  t.match(files[0]?.bad, [{ id: 2, row: 2, detail: /a field twice/ }]);
+  t.match(told, [
+    /^a.ndjson: found HR_night, age, sex; not found HR_day_1h, RR_day_1h, RR_night, /,
+    /^a.ndjson: row 2 has no scores/,
+    'b.csv: fields as in a.ndjson',
+    'c.parquet: fields as in a.ndjson',
+  ]);
+  for (const [name, message] of [
+    ['HRnight', /the column HRnight is not known, and ignored: did you mean HR_night\?/],
+    ['measured_valense', /measured_valense is not known, and ignored: did you mean measured_valence\?/],
+    ['measured_C_SCORE', /measured_C_SCORE .* ignored: such columns are measured_attention/],
+  ] as const) {
+    const slip = await runStream([arrowOf([{ [name]: 1, age: 30 }])], { format: 'arrow' });
+    t.match(slip.told[1], message);
+  }
+  // The engine would read the second as AGE_1, and write no such table.
+  const both = await table(join(folder(t), 'a.parquet'), '30 AS age, 31 AS agx');
+  writeFileSync(both, Buffer.from(readFileSync(both, 'latin1').replaceAll('agx', 'AGE'), 'latin1'));
+  await t.rejects(scoreOne(both), { name: 'NamesError', message: /two columns are named "age"/ });
+  const kept = await runLake([join(dir, '*.parquet')], { keep: ['sEX'], to: 'ndjson', outDir: folder(t) });
+  t.match(kept.error, { message: 'there is no column "sEX": did you mean "SEX"?' });
+});
+
+t.test('person, order and row go through to every output, which has its columns without rows', async (t) => {
+  const path = fileOf(t, '0.parquet');
+  await writeParquet(
+    path,
+    ALL.slice(0, 40).map((row, n) => ({ ...row, id: `n${n}`, at: n === 30 ? 0 : row['at'] })),
+  );
+  for (const to of ['ndjson', 'csv', 'parquet'] as const) {
+    const { rows: found, bad } = await scoreOne(path, { to, history: HISTORY, outDir: folder(t) });
+    t.strictSame(Object.keys(found[0] ?? {}).slice(0, 5), ['id', 'person', 'at', 'row', 'C_SCORE'], to);
+    t.equal(Number(found.at(-1)?.['row']), 40);
+    const late = { person: 'p10', file: '0.parquet', row: 31, detail: /^earlier than .*: sort the input/ };
+    t.match(bad.at(-1), late);
+  }
+  const columnsOf = async (rows: string): Promise<unknown> => {
+    const own = fileOf(t, 'a.parquet');
+    await queried(`COPY (${rows}) TO '${own}' (FORMAT parquet)`);
+    return queried(`DESCRIBE FROM '${(await scoreOne(own, { history: HISTORY })).input.output}'`);
+  };
+  const expected = await columnsOf(`FROM '${path}'`);
+  t.strictSame(await columnsOf(`FROM '${path}' LIMIT 0`), expected);
+  t.strictSame(await columnsOf(`SELECT * REPLACE (131 AS age) FROM '${path}'`), expected);
+});
+
+t.test('a damaged table says so, wherever it is damaged, and the next one is read', async (t) => {
+  const dir = folder(t);
+  const fixtures = join(REPOSITORY, 'test/fixtures/tables-of-others');
+  let broken = 0;
+  for (const name of ['duckdb.parquet', 'coded.parquet']) {
+    const whole = readFileSync(join(fixtures, name));
+    for (let turn = 0; turn < DAMAGES; turn++) {
+      const bytes = Buffer.from(whole);
+      // Spread over the whole file, the same in every run.
+      for (let hit = 0; hit < 4; hit++)
+        bytes[(turn * 7_919 + hit * 1_237) % bytes.length] = (turn * 37 + hit) & 255;
+      const { error } = await runLake([fileOf(t, name, bytes)]);
+      if (!(error instanceof Error) || 'syscall' in error) continue; // scored: the damage is within a value
+      t.ok(error instanceof TableError, `${turn} ${name}: ${error.name}: ${error.message}`);
+      broken++;
+    }
+    t.ok((await scoreOne(join(fixtures, name), { outDir: dir })).rows.length > 0, 'whole');
+  }
+  t.ok(broken > 0);
+  // The footer says 101 rows: the first of its counts is the table's, a zigzag after the mark of an i64.
+  const path = await table(join(dir, 'a.parquet'), '30 AS age', 'FROM range(100)');
+  const bytes = readFileSync(path);
+  const footer = bytes.length - 8 - bytes.readInt32LE(bytes.length - 8);
+  bytes[bytes.indexOf(Buffer.from([0x16, 0xc8, 0x01]), footer) + 1] = 0xca;
+  writeFileSync(path, bytes);
+  const message = "a.parquet can't be read: 100 of its 101 rows came";
+  await t.rejects(scoreOne(path), { name: 'TableError', message });
+});

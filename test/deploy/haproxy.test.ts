@@ -89,7 +89,7 @@ t.test('the raw cases through deploy/haproxy.cfg', { skip }, async (t) => {
   t.equal(status, 200, 'the service serves on');
 });
 
-/** What a request with such lines is answered with; what follows a header's name or value is cut off by the library. */
+/** What a request with such lines is answered with: the library cuts bytes beyond ASCII off around a value. */
 async function statusOf(port: number, lines: readonly string[], body: string): Promise<number> {
   const connection = await Connection.open(port);
   const text = `POST /predict HTTP/1.1\r\nHost: test\r\nConnection: close\r\n${lines.join('\r\n')}\r\n\r\n${body}`;

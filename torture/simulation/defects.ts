@@ -30,8 +30,6 @@ export const DEFECTS = {
       "snapshot.token === '' && this.#token === undefined",
     ],
   ],
-  /** What the others took while the store was away is owed, however much. */
-  debtUnbounded: [['auth/redisCounts', 'Math.max(OWED_S, BURST_S * this.#replicaCount())', 'Infinity']],
   /** A report is added where it should be set. */
   reportAdded: [['auth/redisCounts', 'count.used = used;', 'count.used += used;']],
 } as const satisfies Readonly<Record<string, Defect>>;

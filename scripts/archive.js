@@ -32,6 +32,7 @@ export function shippedPackages() {
 /** Fills `folder`, which must not exist yet. */
 export function writeDistribution(folder) {
   for (const path of PARTS) cpSync(join(ROOT, path), join(folder, path), { recursive: true });
+  run('python3', 'packages/client-python/unasync.py');
   const filter = (path) => !path.endsWith('__pycache__');
   cpSync(join(ROOT, CLIENT), join(folder, 'python/acuity_client'), { recursive: true, filter });
   const { platform, arch, versions } = process;

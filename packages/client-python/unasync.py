@@ -1,9 +1,9 @@
 """
-Writes the client for threads, src/acuity_client/_sync, from the one for asyncio, src/acuity_client/_async. A test
-fails if it is stale.
+Writes the client for threads, src/acuity_client/_sync, from the one for asyncio, src/acuity_client/_async: when a
+package is built (`hatch_build.py`), when the tests begin, and by hand where the sources are used as they lie.
 
 A table of words, as httpcore has it: the package `unasync` does the same by tokens, but leaves docstrings as they are,
-and is one more thing to install before a test can compare.
+and is one more thing to install.
 """
 
 from __future__ import annotations
@@ -28,17 +28,10 @@ WORDS = {
 }
 
 
-def generated() -> dict[str, str]:
-    """The text of each file of `_sync`, by its name."""
-    files = {}
-    for source in sorted(SOURCE.glob("*.py")):
+if __name__ == "__main__":
+    TARGET.mkdir(exist_ok=True)
+    for source in SOURCE.glob("*.py"):
         text = source.read_text("utf-8")
         for pattern, word in WORDS.items():
             text = re.sub(pattern, word, text)
-        files[source.name] = HEAD + text if text else text
-    return files
-
-
-if __name__ == "__main__":
-    for name, text in generated().items():
-        (TARGET / name).write_text(text, "utf-8")
+        (TARGET / source.name).write_text(HEAD + text, "utf-8")

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { Nights } from '#acuity/adapt/nights.js';
@@ -7,9 +7,7 @@ import type { Adapted } from '#adapters/adapt.js';
 import { PROVIDERS } from '#adapters/recording.js';
 import { registerAdapt } from '#acuity/commands/adapt.js';
 import { acuity, commanded, runStream } from '../fixtures/lake.js';
-import { REPOSITORY } from '../fixtures/repository.js';
-
-const CASES = join(REPOSITORY, 'packages/cases/adapters');
+import { casesOf } from '../fixtures/sharedCases.js';
 
 interface Case {
   readonly name: string;
@@ -38,8 +36,7 @@ for (const provider of PROVIDERS) {
   // Of the Health app a file is read, see below; intervals have no files.
   if (provider === 'intervals' || provider === 'apple_health') continue;
   t.test(`saved answers of ${provider}: each night as its recording gives it`, async (t) => {
-    const cases = JSON.parse(readFileSync(join(CASES, `${provider}.json`), 'utf8')) as readonly Case[];
-    for (const [index, { name, recording, expect }] of cases.entries()) {
+    for (const [index, { name, recording, expect }] of casesOf<Case>('adapters', provider).entries()) {
       if (expect.error !== undefined || expect.night === null) continue;
       const { provider: _, at: _at, zone, newest_night_within_hours: _hours, ...answers } = recording;
       const folder = join(t.testdirName, String(index));

@@ -22,90 +22,53 @@ function mistakesOf(env: Environment): readonly string[] {
   return reading.ok ? [] : reading.mistakes;
 }
 
-// The table of the decisions, typed out: a default changed by accident fails here.
-const DEFAULTS: { readonly [F in Field]: Config[F] } = {
-  host: '127.0.0.1',
-  port: 8080,
-  adminHost: '127.0.0.1',
-  connectionsMax: 768,
-  adminPort: 9464,
-  adminHosts: '',
-  httpThreads: 1,
-  workers: 7,
-  intraOpThreads: 1,
-  interOpThreads: 1,
-  spinning: false,
-  batchMax: 32,
-  queueMax: 2048,
-  bodiesMaxBytes: 67_108_864,
-  deadlineMs: 1000,
-  bodyMaxBytes: 4_194_304,
-  keys: 'file:data/keys.json',
-  keysStaleMs: 86_400_000,
-  model: '/package/native-models/acuity-base',
-  grafanaUrl: '',
-  tryPage: true,
-  shadowModel: '',
-  shadowShare: 0.05,
-  norms: '',
-  logLevel: 'info',
-  drainMs: 10_000,
-  stopDelayMs: 0,
-  daySamplesMax: 7200,
-  nightSamplesMax: 43_200,
-  hangMs: 5000,
-  accessLogEvery: 1000,
-  retryAfterS: 1,
-  overloadStatus: 503,
-  otlpEndpoint: '',
-  otlpTracesEndpoint: '',
-  tracesMax: 50,
-  otelSdkDisabled: '',
-};
-
 /** No text is refused. */
 const NONE = '\n';
 
-// For each variable a legal text, what it becomes, texts that are refused, parted by |, and what the environment of the
-// case holds beside it, where values depend on each other.
+// For each variable its default (one that is changed by accident fails here), a legal text, what it becomes, texts that
+// are refused, parted by |, and what the environment of the case holds beside it, where values depend on each other.
 const CASES: {
   readonly [F in Field]: readonly [
     name: string,
+    byDefault: Config[F],
     text: string,
     value: Config[F],
     refused: string,
     beside?: Environment,
   ];
 } = {
-  host: ['ACUITY_HOST', '::', '::', '|a b|http://a'],
-  port: ['ACUITY_PORT', '65535', 65_535, '65536|-1|+1|1.0|1e3|0x10| 1|01||http|٣'],
-  adminHost: ['ACUITY_ADMIN_HOST', 'localhost', 'localhost', ''],
-  adminPort: ['ACUITY_ADMIN_PORT', '0', 0, '65536|x'],
-  connectionsMax: ['ACUITY_CONNECTIONS_MAX', '1', 1, '0|1000001'],
+  host: ['ACUITY_HOST', '127.0.0.1', '::', '::', '|a b|http://a'],
+  port: ['ACUITY_PORT', 8080, '65535', 65_535, '65536|-1|+1|1.0|1e3|0x10| 1|01||http|٣'],
+  adminHost: ['ACUITY_ADMIN_HOST', '127.0.0.1', 'localhost', 'localhost', ''],
+  adminPort: ['ACUITY_ADMIN_PORT', 9464, '0', 0, '65536|x'],
+  connectionsMax: ['ACUITY_CONNECTIONS_MAX', 768, '1', 1, '0|1000001'],
   adminHosts: [
     'ACUITY_ADMIN_HOSTS',
+    '',
     'metrics.example, acuity-1.ops.svc.cluster.local',
     'metrics.example, acuity-1.ops.svc.cluster.local',
     '*|a b|http://a|a:9464|a,,b|a,|.a|-a',
   ],
-  tryPage: ['ACUITY_TRY', 'true', true, '1|yes|', { ACUITY_ADMIN_HOST: '0.0.0.0' }],
+  tryPage: ['ACUITY_TRY', true, 'true', true, '1|yes|', { ACUITY_ADMIN_HOST: '0.0.0.0' }],
   grafanaUrl: [
     'ACUITY_GRAFANA_URL',
+    '',
     'https://grafana.example/d/acuity',
     'https://grafana.example/d/acuity',
     'grafana.example|javascript:alert(1)|https://a b',
   ],
-  httpThreads: ['ACUITY_HTTP_THREADS', '64', 64, '0|65'],
-  workers: ['ACUITY_WORKERS', '3', 3, '0|1025|2.5'],
-  intraOpThreads: ['ACUITY_INTRA_OP_THREADS', '2', 2, '0|257'],
-  interOpThreads: ['ACUITY_INTER_OP_THREADS', '2', 2, '0|257'],
-  spinning: ['ACUITY_SPINNING', 'true', true, '1|0|TRUE|yes|| true'],
-  batchMax: ['ACUITY_BATCH_MAX', '1', 1, '0|1025'],
-  queueMax: ['ACUITY_QUEUE_MAX', '1', 1, '0|1000001'],
-  bodiesMaxBytes: ['ACUITY_BODIES_MAX_BYTES', '4194304', 4_194_304, '1023|64M'],
-  deadlineMs: ['ACUITY_DEADLINE_MS', '1', 1, '0|600001|1s'],
+  httpThreads: ['ACUITY_HTTP_THREADS', 1, '64', 64, '0|65'],
+  workers: ['ACUITY_WORKERS', 7, '3', 3, '0|1025|2.5'],
+  intraOpThreads: ['ACUITY_INTRA_OP_THREADS', 1, '2', 2, '0|257'],
+  interOpThreads: ['ACUITY_INTER_OP_THREADS', 1, '2', 2, '0|257'],
+  spinning: ['ACUITY_SPINNING', false, 'true', true, '1|0|TRUE|yes|| true'],
+  batchMax: ['ACUITY_BATCH_MAX', 32, '1', 1, '0|1025'],
+  queueMax: ['ACUITY_QUEUE_MAX', 2048, '1', 1, '0|1000001'],
+  bodiesMaxBytes: ['ACUITY_BODIES_MAX_BYTES', 67_108_864, '4194304', 4_194_304, '1023|64M'],
+  deadlineMs: ['ACUITY_DEADLINE_MS', 1000, '1', 1, '0|600001|1s'],
   bodyMaxBytes: [
     'ACUITY_BODY_MAX_BYTES',
+    4_194_304,
     '268435456',
     268_435_456,
     '1023|268435457',
@@ -113,39 +76,45 @@ const CASES: {
   ],
   keys: [
     'ACUITY_KEYS',
+    'file:data/keys.json',
     'redis://:secret@host:6379/0',
     'redis://:secret@host:6379/0',
     '|data/keys.json|file:|redi://:secret@host',
   ],
-  keysStaleMs: ['ACUITY_KEYS_STALE_MS', '1000', 1000, '999|2592000001'],
-  model: ['ACUITY_MODEL', 'models/mine', '/somewhere/models/mine', ''],
-  shadowModel: ['ACUITY_SHADOW_MODEL', 'models/next', '/somewhere/models/next', NONE],
-  shadowShare: ['ACUITY_SHADOW_SHARE', '.25', 0.25, '1.1|-0|5%||.|1e-1|00.5|Infinity'],
-  norms: ['ACUITY_NORMS', 'norms.json', '/somewhere/norms.json', NONE],
-  logLevel: ['ACUITY_LOG_LEVEL', 'silent', 'silent', '|INFO|verbose'],
-  drainMs: ['ACUITY_DRAIN_MS', '0', 0, '600001|-1'],
-  stopDelayMs: ['ACUITY_STOP_DELAY_MS', '600000', 600_000, '600001|-1'],
-  daySamplesMax: ['ACUITY_DAY_SAMPLES_MAX', '1', 1, '0|1000001'],
-  nightSamplesMax: ['ACUITY_NIGHT_SAMPLES_MAX', '1', 1, '0|1000001'],
-  hangMs: ['ACUITY_HANG_MS', '10', 10, '9|600001'],
-  accessLogEvery: ['ACUITY_ACCESS_LOG_EVERY', '0', 0, '-1|1000000001'],
-  retryAfterS: ['ACUITY_RETRY_AFTER_S', '3600', 3600, '0|3601'],
-  overloadStatus: ['ACUITY_OVERLOAD_STATUS', '429', 429, '500|504|430|'],
+  keysStaleMs: ['ACUITY_KEYS_STALE_MS', 86_400_000, '1000', 1000, '999|2592000001'],
+  model: ['ACUITY_MODEL', '/package/native-models/acuity-base', 'models/mine', '/somewhere/models/mine', ''],
+  shadowModel: ['ACUITY_SHADOW_MODEL', '', 'models/next', '/somewhere/models/next', NONE],
+  shadowShare: ['ACUITY_SHADOW_SHARE', 0.05, '.25', 0.25, '1.1|-0|5%||.|1e-1|00.5|Infinity'],
+  norms: ['ACUITY_NORMS', '', 'norms.json', '/somewhere/norms.json', NONE],
+  logLevel: ['ACUITY_LOG_LEVEL', 'info', 'silent', 'silent', '|INFO|verbose'],
+  drainMs: ['ACUITY_DRAIN_MS', 10_000, '0', 0, '600001|-1'],
+  stopDelayMs: ['ACUITY_STOP_DELAY_MS', 0, '600000', 600_000, '600001|-1'],
+  daySamplesMax: ['ACUITY_DAY_SAMPLES_MAX', 7200, '1', 1, '0|1000001'],
+  nightSamplesMax: ['ACUITY_NIGHT_SAMPLES_MAX', 43_200, '1', 1, '0|1000001'],
+  hangMs: ['ACUITY_HANG_MS', 5000, '10', 10, '9|600001'],
+  accessLogEvery: ['ACUITY_ACCESS_LOG_EVERY', 1000, '0', 0, '-1|1000000001'],
+  retryAfterS: ['ACUITY_RETRY_AFTER_S', 1, '3600', 3600, '0|3601'],
+  overloadStatus: ['ACUITY_OVERLOAD_STATUS', 503, '429', 429, '500|504|430|'],
   otlpEndpoint: [
     'OTEL_EXPORTER_OTLP_ENDPOINT',
+    '',
     'http://collector:4318',
     'http://collector:4318',
     'collector:4318|grpc://collector|http://user:secret@collector',
   ],
   otlpTracesEndpoint: [
     'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+    '',
     'https://collector/v1/traces',
     'https://collector/v1/traces',
     'x|http://a b',
   ],
-  tracesMax: ['ACUITY_TRACES_MAX', '0', 0, '-1|10001|1.5'],
-  otelSdkDisabled: ['OTEL_SDK_DISABLED', 'True', 'True', 'yes|1'],
+  tracesMax: ['ACUITY_TRACES_MAX', 50, '0', 0, '-1|10001|1.5'],
+  otelSdkDisabled: ['OTEL_SDK_DISABLED', '', 'True', 'True', 'yes|1'],
 };
+const DEFAULTS = Object.fromEntries(
+  Object.entries(CASES).map(([field, [, byDefault]]) => [field, byDefault]),
+);
 
 t.test('an empty environment gives the defaults, frozen', async (t) => {
   const config = configOf({ HOME: '/root', ACUITYX: 'not ours' });
@@ -155,7 +124,7 @@ t.test('an empty environment gives the defaults, frozen', async (t) => {
 
 t.test('each variable takes a legal value, and refuses others in one line that names it', async (t) => {
   for (const field of Object.keys(VARIABLES) as Field[]) {
-    const [name, text, value, refused, beside = {}] = CASES[field];
+    const [name, , text, value, refused, beside = {}] = CASES[field];
     t.strictSame(configOf({ ...beside, [name]: text })[field], value, name);
     for (const wrong of refused === NONE ? [] : refused.split('|')) {
       const mistakes = mistakesOf({ ...beside, [name]: wrong });

@@ -214,7 +214,7 @@ interface RecordingCase {
   readonly person?: Partial<Session>;
   readonly expect: Adapted | { readonly error: RecordingProblem };
 }
-const recordingsOf = (provider: string) => casesOf<RecordingCase>(`adapters/${provider}`);
+const recordingsOf = (provider: string) => casesOf<RecordingCase>('adapters', provider);
 const EXAMPLES = JSON.parse(readFileSync(join(REPOSITORY, 'assets/try/recordings.json'), 'utf8')) as Readonly<
   Record<string, Recording>
 >;

@@ -228,6 +228,7 @@ async function copies(t: Test, page: Page, server: RunningServer): Promise<void>
     t.equal(status, 0, `${stdout}${stderr}`);
     return stdout;
   };
+  run('python3', ['packages/client-python/unasync.py']);
   const curl = await copied('curl');
   t.match(curl, `ACUITY_URL=http://127.0.0.1:${server.port} `);
   t.match(JSON.parse(run('bash', ['-c', curl.replace('sk_demo_…', server.key)])), scores);

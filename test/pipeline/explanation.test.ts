@@ -5,7 +5,7 @@ import { FEATURE_COUNT, featureAt } from '#acuity/contract/features.js';
 import { PAST_MAX, SCORE_FIELDS } from '#rules/fields.js';
 import { explanationOf, type ExplainSettings } from '#acuity/pipeline/explanation.js';
 import { featurisePast, featuriseSession } from '#acuity/pipeline/featurise.js';
-import { writeMixtures, writeShapley } from '#acuity/pipeline/mixtures.js';
+import { writeMixtures } from '#acuity/pipeline/mixtures.js';
 import { type Quality } from '#acuity/pipeline/quality.js';
 import { sentencesOf, type Mover, type ToldScore } from '#acuity/pipeline/sentences.js';
 import { ReferenceDay, hoursOf } from '#acuity/pipeline/referenceDay.js';
@@ -15,7 +15,6 @@ import type { PredictionRequest } from '#acuity/records/request.js';
 import { scoreRecord } from '../fixtures/bodies.js';
 import { requestOf } from '../fixtures/requests.js';
 import { casesOf } from '../fixtures/sharedCases.js';
-import { slowShapley } from '../fixtures/slowShapley.js';
 
 function withPast(current: Session, past: readonly Session[]): PredictionRequest {
   const past_targets = past.map(() => scoreRecord());
@@ -64,7 +63,7 @@ interface SentenceCase {
 }
 
 t.test('a score in two sentences', async (t) => {
-  for (const { name, about, explained, most, expect } of casesOf<SentenceCase>('explanations'))
+  for (const { name, about, explained, most, expect } of casesOf<SentenceCase>('computed', 'explanations'))
     t.equal(sentencesOf(explained, about, most), expect, name);
   const { scores, contributors } = explanationOf(
     rowOf([50, 60, 50, 50, 50], [[0, -6, 0, 0, 0], ...Array.from({ length: 5 }, () => [0, 0, 0, 0, 0])]),
@@ -159,16 +158,6 @@ t.test(
     t.notOk('recent' in gap.scores.attention, 'no last nights');
   },
 );
-
-t.test('Shapley values are what all orders of the groups give on average', async (t) => {
-  const scores = Float32Array.from({ length: MIXTURES * 7 }, (_, index) => Math.sin(index * 12.9898) * 50);
-  const exact = new Float32Array(CONTRIBUTORS.length * SCORE_FIELDS.length);
-  writeShapley(scores, 7, exact, 0);
-  SCORE_FIELDS.forEach((_, score) => {
-    const slow = slowShapley((mixture) => scores[mixture * 7 + score] ?? NaN);
-    slow.forEach((value, group) => t.ok(Math.abs(value - (exact[group * 5 + score] ?? NaN)) < 1e-4));
-  });
-});
 
 const day = (index: number): number[] => [70 + index, 15, 60, 14, 7, 0.2, 0.2, 0.6, 0.5, 170, 70];
 const TABLE = {

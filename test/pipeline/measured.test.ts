@@ -59,7 +59,7 @@ t.test('a measurement counts half after its half-life, towards the past and the 
   t.strictSame(faded(evidence, weightAfter(180, 180)), evidenceOf(1, 0.25, 0.5, 0.5));
 });
 
-/** A case of packages/cases/measurements.json. */
+/** A case of packages/cases/computed.json. */
 interface MeasuredCase {
   readonly name: string;
   readonly score: MeasuredField;
@@ -90,7 +90,7 @@ function saidOf(one: MeasuredCase, on: string): number | undefined {
   return on === one.night ? one.unmeasured : (one.nights[on] ?? one.longRun ?? undefined);
 }
 
-const CASES = casesOf<MeasuredCase>('measurements');
+const CASES = casesOf<MeasuredCase>('computed', 'measurements');
 
 /** A case by the arithmetic, as a history has it: what is said of the night in hand comes last. */
 function measured(one: MeasuredCase): { offset: number; score: number } {

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { SHARES, STAGES } from '#rules/contradictions.js';
 import { Sleep } from '#rules/sleep.js';
 import { LAYOUT } from '#acuity/records/layout.js';
 import { normaliseSleep } from '#acuity/pipeline/normalise.js';
@@ -14,96 +15,40 @@ function normalised(scalars: SessionScalars): Known {
   return Object.fromEntries(Object.entries(sleep).filter(([, value]) => !Number.isNaN(value)));
 }
 
-const ALL = { deepS: 5400, remS: 6000, lightS: 14_700, sleepS: 26_100 };
-const SHARES = { deepShare: 5400 / 26_100, remShare: 6000 / 26_100, lightShare: 14_700 / 26_100 };
-const STAGES = { deepSleepSeconds: 5400, remSleepSeconds: 6000, lightSleepSeconds: 14_700 };
+/** Deep, REM and light sleep, the sleep time, the three shares and the time awake: as given, and what is known then. */
+const CASES = `
+5400 6000 14700 27900 90 5 5 1800 > 5400 6000 14700 26100 0.206896551724 0.229885057471 0.563218390805 1800 : three stages, a time with awake time in it, and other shares
+0 0 0 - 20 > 0 0 0 0 : three stages of nothing
+- - - - 0.2 0.25 0.55 > - - - - 0.2 0.25 0.55 : fractions alone
+- - - - 20 25 55 > - - - - 0.2 0.25 0.55 : percent points alone
+- - - - 0.4 0.3 0.4 > - - - - 0.4 0.3 0.4 : shares of at most 1 are fractions, with any sum
+- - - - 0.5 0.5 99 > - - - - 0.005 0.005 0.99 : one share above 1: percent points
+- - - - 0.25 - 0.5 > - - - - 0.25 0.25 0.5 : two shares: the third is what is left
+- - - - 60 - 50 > - - - - 0.6 - 0.5 : two shares above the whole leave no third
+- - - - - 1 > - - - - - 1 : one fraction
+5400 6000 - 26100 > 5400 6000 14700 26100 0.206896551724 0.229885057471 0.563218390805 : the total and two stages give the third
+5400 6000 - 10000 > 5400 6000 - 10000 0.54 0.6 : a total below its stages leaves the third missing
+- - - 20000 25 > 5000 - - 20000 0.25 : a share and the total give the stage
+- 5000 - 20000 > - 5000 - 20000 - 0.25 : a stage and the total give the share
+- - 12000 - - - 0.5 > - - 12000 24000 - - 0.5 : a stage and its share give the total
+- - - 20000 0.25 0.25 > 5000 5000 10000 20000 0.25 0.25 0.5 : the total and two shares give all
+- - - - - - - 600 > - - - - - - - 600 : awake time alone
+- - - 0 > - - - 0 : no sleep at all`;
+const GIVEN = [...STAGES, 'sleepTimeSeconds', ...SHARES, 'awakeSleepSeconds'];
+const KNOWN = ['deepS', 'remS', 'lightS', 'sleepS', 'deepShare', 'remShare', 'lightShare', 'awakeS'];
 
-const TIMES = { deepSleepSeconds: 5400, remSleepSeconds: 6000, sleepTimeSeconds: 26_100 };
-const shares = (deep?: number, rem?: number, light?: number): SessionScalars => ({
-  ...(deep !== undefined && { deepPercentage: deep }),
-  ...(rem !== undefined && { remPercentage: rem }),
-  ...(light !== undefined && { lightPercentage: light }),
-});
-const THIRDS = { deepShare: 0.2, remShare: 0.25, lightShare: 0.55 };
-
-const cases: readonly (readonly [name: string, given: SessionScalars, known: Known])[] = [
-  ['nulls', { sleepTimeSeconds: null, deepSleepSeconds: null, deepPercentage: null }, {}],
-  [
-    'three stages, a time with awake time in it, and other shares',
-    { ...STAGES, ...shares(90, 5, 5), sleepTimeSeconds: 27_900, awakeSleepSeconds: 1800 },
-    { ...ALL, ...SHARES, awakeS: 1800 },
-  ],
-  [
-    'three stages of nothing',
-    { deepSleepSeconds: 0, remSleepSeconds: 0, lightSleepSeconds: 0, deepPercentage: 20 },
-    { deepS: 0, remS: 0, lightS: 0, sleepS: 0 },
-  ],
-  ['fractions alone', shares(0.2, 0.25, 0.55), THIRDS],
-  ['percent points alone', shares(20, 25, 55), THIRDS],
-  [
-    'shares of at most 1 are fractions, with any sum',
-    shares(0.4, 0.3, 0.4),
-    { deepShare: 0.4, remShare: 0.3, lightShare: 0.4 },
-  ],
-  [
-    'one share above 1: percent points',
-    shares(0.5, 0.5, 99),
-    { deepShare: 0.005, remShare: 0.005, lightShare: 0.99 },
-  ],
-  [
-    'two shares: the third is what is left',
-    shares(0.25, undefined, 0.5),
-    { deepShare: 0.25, lightShare: 0.5, remShare: 0.25 },
-  ],
-  [
-    'two shares above the whole leave no third',
-    shares(60, undefined, 50),
-    { deepShare: 0.6, lightShare: 0.5 },
-  ],
-  ['one fraction', shares(undefined, 1), { remShare: 1 }],
-  ['the total and two stages give the third', TIMES, { ...ALL, ...SHARES }],
-  [
-    'a total below its stages leaves the third missing',
-    { ...TIMES, sleepTimeSeconds: 10_000 },
-    { sleepS: 10_000, deepS: 5400, remS: 6000, deepShare: 0.54, remShare: 0.6 },
-  ],
-  [
-    'a share and the total give the stage',
-    { sleepTimeSeconds: 20_000, ...shares(25) },
-    { sleepS: 20_000, deepShare: 0.25, deepS: 5000 },
-  ],
-  [
-    'a stage and the total give the share',
-    { sleepTimeSeconds: 20_000, remSleepSeconds: 5000 },
-    { sleepS: 20_000, remS: 5000, remShare: 0.25 },
-  ],
-  [
-    'a stage and its share give the total',
-    { lightSleepSeconds: 12_000, lightPercentage: 0.5 },
-    { lightS: 12_000, lightShare: 0.5, sleepS: 24_000 },
-  ],
-  [
-    'the total and two shares give all',
-    { sleepTimeSeconds: 20_000, ...shares(0.25, 0.25) },
-    {
-      sleepS: 20_000,
-      deepShare: 0.25,
-      remShare: 0.25,
-      lightShare: 0.5,
-      deepS: 5000,
-      remS: 5000,
-      lightS: 10_000,
-    },
-  ],
-  ['awake time alone', { awakeSleepSeconds: 600 }, { awakeS: 600 }],
-  ['no sleep at all', { sleepTimeSeconds: 0 }, { sleepS: 0 }],
-];
+function valuesOf(names: readonly string[], text: string): Readonly<Record<string, number>> {
+  const values = text.split(' ').map((value, at) => [names[at] ?? '', Number(value)] as const);
+  return Object.fromEntries(values.filter(([, value]) => !Number.isNaN(value)));
+}
 
 t.test('what is known of a night follows from what is given', async (t) => {
-  for (const [name, given, known] of cases) {
-    const actual = normalised(given);
-    t.strictSame(Object.keys(actual).toSorted(), Object.keys(known).toSorted(), name);
-    for (const [field, value] of Object.entries(known)) {
+  t.strictSame(normalised({ sleepTimeSeconds: null, deepSleepSeconds: null, deepPercentage: null }), {});
+  for (const line of CASES.trim().split('\n')) {
+    const [, given = '', known = '', name = ''] = /^(.*?) > (.*?) : (.*)$/.exec(line) ?? [];
+    const [expected, actual] = [valuesOf(KNOWN, known), normalised(valuesOf(GIVEN, given))];
+    t.strictSame(Object.keys(actual).toSorted(), Object.keys(expected).toSorted(), name);
+    for (const [field, value] of Object.entries(expected)) {
       const found = actual[field as keyof Sleep] ?? NaN;
       t.ok(Math.abs(found - value) <= 1e-9 * (1 + value), `${name}: ${field} is ${found}, not ${value}`);
     }

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { Finding } from '#acuity/contract/problems.js';
-import type { SeriesLimits } from '#rules/fields.js';
+import { SCALAR_BOUNDS, type SeriesLimits } from '#rules/fields.js';
 import { readExactly } from '#acuity/reading/exact.js';
 import { WasmParser } from '#acuity/reading/wasmParser.js';
 import { isBodyProblem } from '#acuity/reading/read.js';
@@ -26,22 +26,8 @@ function places(body: unknown): string[] {
   return findings(body).map(({ loc, type }) => `${loc.join('.')} ${type}`);
 }
 
-const SCALARS: readonly (readonly [field: string, low: number, high: number])[] = [
-  ['sleepTimeSeconds', 0, 172_800],
-  ['deepSleepSeconds', 0, 172_800],
-  ['remSleepSeconds', 0, 172_800],
-  ['lightSleepSeconds', 0, 172_800],
-  ['awakeSleepSeconds', 0, 172_800],
-  ['deepPercentage', 0, 100],
-  ['remPercentage', 0, 100],
-  ['lightPercentage', 0, 100],
-  ['age', 0, 130],
-  ['height_cm', 30, 272],
-  ['weight_kg', 1, 650],
-];
-
 t.test('each number of a session, at its bounds and beyond', async (t) => {
-  for (const [field, low, high] of SCALARS) {
+  for (const { field, minimum: low, maximum: high } of SCALAR_BOUNDS) {
     const at = (value: unknown): string => places({ current_session: { [field]: value } }).join();
     const loc = `body.current_session.${field}`;
     for (const value of [low, high, null, undefined, (low + high) / 2]) t.equal(at(value), '', field);
@@ -284,7 +270,7 @@ t.test('findings come in the order of the contract, at most eight', async (t) =>
     t.equal(places(written(body)).join(', '), found.replace(/^|(?<=, )/g, 'body.'), body);
   for (const body of [
     { current_session: { HR_night: copies(30, 'x') } },
-    { current_session: Object.fromEntries(SCALARS.map(([field]) => [field, {}])) },
+    { current_session: Object.fromEntries(SCALAR_BOUNDS.map(({ field }) => [field, {}])) },
     '{NOW,"past_sessions":[5*7],"past_targets":[5*7]}',
     measured(...copies(12, { score: 'x', value: 1 })),
   ])

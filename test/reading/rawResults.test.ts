@@ -31,7 +31,7 @@ function testsOf(outcome: ReturnType<typeof outcomeOf>) {
 }
 
 t.test('raw results of tests become percentiles', async (t) => {
-  for (const { name, who, measurement, expect } of casesOf<NormCase>('norms')) {
+  for (const { name, who, measurement, expect } of casesOf<NormCase>('computed', 'norms')) {
     const outcome = outcomeOf(who, [measurement]);
     if (expect.value !== undefined) {
       t.match(testsOf(outcome), [{ value: expect.value, on: NIGHT }], name);

@@ -109,7 +109,7 @@ t.test('at its deadline, or without its caller, a recording gives its place back
 });
 
 t.test('a thread that hangs is ended, and another one reads what waits', async (t) => {
-  const { send, restarts, queue } = scene(t, { hangMs: 30 });
+  const { send, restarts, queue } = scene(t, { hangMs: 500 });
   const hung = send('h', 1);
   const next = send('next', 1);
   t.equal(await hung.result, 'expired');

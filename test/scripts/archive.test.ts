@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
@@ -20,4 +20,5 @@ t.test('the archive runs elsewhere without a PATH, and contains the Python clien
   });
   const client = readFileSync(join(folder, 'acuity/python/acuity_client/ray.py'), 'utf8');
   t.equal(client, readFileSync(join(REPOSITORY, 'packages/client-python/src/acuity_client/ray.py'), 'utf8'));
+  t.ok(existsSync(join(folder, 'acuity/python/acuity_client/_sync/client.py')));
 });

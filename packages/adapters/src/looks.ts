@@ -25,16 +25,7 @@ const LOOKS: readonly (readonly [names: readonly string[], what: string])[] = [
   [['metadata', 'sleep_durations_data'], 'a sleep of Terra'],
 ];
 /** No answer with data has one of these names. */
-const OF_ERRORS = [
-  'error',
-  'errors',
-  'error_description',
-  'detail',
-  'message',
-  'fault',
-  'title',
-  'errorMessage',
-];
+const OF_ERRORS = 'error errors error_description detail message fault title errorMessage'.split(' ');
 
 /** What a value of another form looks like; undefined if that can't be told. @internal */
 export function lookOf(value: unknown): string | undefined {

@@ -5,17 +5,20 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
+import runpy
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+PACKAGE = Path(__file__).resolve().parents[1]
+runpy.run_path(str(PACKAGE / "unasync.py"), run_name="__main__")
+
 import acuity_client
 from acuity_client import AcuityClient, AsyncAcuityClient, AsyncHistory, History, RetryPolicy
 
 KEY = f"sk_live_{'A1b2' * 9}Zz"
-PACKAGE = Path(__file__).resolve().parents[1]
 REPOSITORY = PACKAGE.parents[1]
 
 

@@ -245,27 +245,3 @@ def test_service(service: Face, case: dict[str, Any]) -> None:
     with pytest.raises(InvalidRequestError) as caught:
         service.predict(case["request"])
     assert [{"loc": f["loc"], "type": f["type"]} for f in caught.value.findings] == case["expect"]["findings"]
-
-
-@needs_service
-@cases("histories")
-def test_worked_histories(service: Face, case: dict[str, Any]) -> None:
-    steps, answers = case["steps"], list[Any]()
-
-    def lists(indices: list[int]) -> dict[str, Any]:
-        return {
-            "past_sessions": [steps[index]["session"] for index in indices],
-            "past_targets": [answers[index].scores for index in indices],
-        }
-
-    for index, step in enumerate(steps):
-        source = step.get("from", index - 1)
-        is_new = "lists" in step or source is None or source < 0
-        request = {"current_session": step["session"], "history": "" if is_new else answers[source].history}
-        if "night" in step:
-            request["night"] = step["night"]
-        answer = service.predict(request | lists(step.get("lists", [])))
-        assert answer.scores == service.predict({"current_session": step["session"]} | lists(step["past"])).scores
-        if "historyOf" in step:
-            assert answer.history == answers[step["historyOf"]].history
-        answers.append(answer)

@@ -10,8 +10,6 @@ import pprint
 import socket
 import socketserver
 import stat
-import subprocess
-import sys
 import threading
 import traceback
 import warnings
@@ -39,20 +37,13 @@ from acuity_client import (
 )
 from acuity_client._types import Measurement, PredictionRequest, ScoreRecord, Session
 
-from .conftest import KEY, PACKAGE, REPOSITORY, Face
+from .conftest import KEY, REPOSITORY, Face
 from .scripted_server import SCORES, ScriptedServer, scored
 from .test_cases import REQUEST, number, request_of
 
 OK: dict[str, Any] = {"body": {**SCORES, "inference_time_ms": 1}}
 LIMITED: dict[str, Any] = {"status": 429, "headers": {"retry-after": "20"}, "body": {"detail": "Rate limit exceeded"}}
 LOCAL = "http://127.0.0.1:8080"
-
-
-def test_the_client_for_threads_is_made_of_the_one_for_asyncio() -> None:
-    made: dict[str, Any] = {"__file__": str(PACKAGE / "unasync.py"), "__name__": "unasync"}
-    exec((PACKAGE / "unasync.py").read_text("utf-8"), made)
-    written = {path.name: path.read_text("utf-8") for path in (PACKAGE / "src/acuity_client/_sync").glob("*.py")}
-    assert written == made["generated"](), "python unasync.py writes it"
 
 
 def test_types_have_the_names_of_the_document() -> None:
@@ -268,22 +259,6 @@ def test_the_file_is_its_owners_alone(tmp_path: Path) -> None:
     (tmp_path / "link.db").symlink_to(tmp_path / "nowhere")
     with pytest.raises(FileExistsError):
         SqliteStorage(tmp_path / "link.db")
-
-
-def test_processes_lose_nothing_of_each_others_files(tmp_path: Path) -> None:
-    program = """
-import sys
-from acuity_client import SqliteStorage
-storage = SqliteStorage(sys.argv[1])
-for _ in range(20):
-    while not storage.save("a", f"{(stored := storage.load('a')) or ''} {sys.argv[2]}", stored):
-        pass
-"""
-    file = str(tmp_path / "histories.db")
-    processes = [subprocess.Popen([sys.executable, "-B", "-c", program, file, str(name)]) for name in range(3)]
-    assert [process.wait() for process in processes] == [0, 0, 0]
-    storage = SqliteStorage(file)
-    assert sorted(str(storage.load("a")).split()) == sorted(["0", "1", "2"] * 20)
 
 
 class Proxy(socketserver.ThreadingTCPServer):

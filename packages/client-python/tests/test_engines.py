@@ -169,16 +169,6 @@ def test_scores_say_whose_they_are(tmp_path: Path) -> None:
     assert json.loads(explained[0]["explanation"])["scores"]["stress"]["text"]
 
 
-def test_workers_follow_the_cores_unless_they_are_set(tmp_path: Path) -> None:
-    program = tmp_path / "show"
-    program.write_text('#!/bin/sh\necho "workers: $ACUITY_WORKERS" >&2\nexit 3\n')
-    program.chmod(0o700)
-    for cores, env, workers in ((0, {}, 1), (2, {}, 1), (4, {}, 3), (4, {"ACUITY_WORKERS": "9"}, 9)):
-        command = ScoreCommand(command=(str(program),), env=env)
-        with pytest.raises(BulkError, match=f"ended with 3: workers: {workers}"):
-            ScoreProcesses(command, cores).table(nights(1, 1))
-
-
 def test_a_killed_worker_leaves_no_process(tmp_path: Path) -> None:
     program = Program(tmp_path)
     code = """

@@ -1,9 +1,9 @@
-"""The examples and the notebook run, against the service of the environment where it can read what they send."""
+"""The programs of the pages and the notebook run, against the service of the environment where there is one."""
 
 from __future__ import annotations
 
-import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,41 +14,37 @@ import pytest
 from .conftest import KEY, PACKAGE, REPOSITORY
 from .scripted_server import SCORES, ScriptedServer
 
-EXAMPLES = PACKAGE / "examples"
-_DOCUMENT = json.loads((REPOSITORY / "docs/openapi.json").read_text("utf-8"))
-_READS_RECORDINGS = "recording" in _DOCUMENT["components"]["schemas"]["Session"]["properties"]
+ORDER = ("packages/client-python/README.md", "docs/MEASURED.md")
+MORNING, MANY, MEASURED = (
+    program for page in ORDER for program in re.findall(r"```python\n(.*?)```\n", (REPOSITORY / page).read_text("utf-8"), re.S)
+)
 
 
 @pytest.fixture(autouse=True)
 def address(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Of the service, else of a server that gives constant scores."""
     with ScriptedServer() as server:
-        if "ACUITY_URL" not in os.environ or not _READS_RECORDINGS:
+        if "ACUITY_URL" not in os.environ:
             monkeypatch.setenv("ACUITY_URL", server.url)
             monkeypatch.setenv("ACUITY_API_KEY", KEY)
         monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(PACKAGE / "src"), *filter(None, sys.path)]))
         yield
 
 
-def run(name: str, *arguments: str) -> str:
-    """What an example prints; it says nothing beside."""
-    command = [sys.executable, "-B", "-W", "error", str(EXAMPLES / name), *arguments]
+def run(program: str, *arguments: str) -> str:
+    """What a program prints; it says nothing beside."""
+    command = [sys.executable, "-B", "-W", "error", "-c", program, *arguments]
     ended = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr) == (0, "")
     return ended.stdout
 
 
-def test_every_example_has_a_test() -> None:
-    tested = {"oura_morning.py", "many.py", "measured.py"}
-    assert {path.name for path in EXAMPLES.iterdir() if path.suffix == ".py"} == tested
-
-
-def test_examples(tmp_path: Path) -> None:
-    morning = run("oura_morning.py", str(EXAMPLES / "oura.json"), str(tmp_path / "morning.db"))
+def test_the_programs_of_the_pages(tmp_path: Path) -> None:
+    morning = run(MORNING, str(PACKAGE / "tests/oura.json"), str(tmp_path / "morning.db"))
     assert "2026-03-02" in morning
-    for name in SCORES:
-        assert f"'{name}': " in morning and f"'{name}': " in run("many.py")
-    assert "'stress': " in run("measured.py")
+    many = run(MANY)
+    assert all(f"'{name}': " in morning and f"'{name}': " in many for name in SCORES)
+    assert "'stress': " in run(MEASURED)
 
 
 def test_the_notebook_runs_and_draws() -> None:

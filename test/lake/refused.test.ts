@@ -6,12 +6,13 @@ import {
   List,
   Field,
   Table,
+  Utf8,
   tableToIPC,
   vectorFromArray,
   type DataType,
 } from 'apache-arrow';
 import t from 'tap';
-import { folder, runLake, runStream, type Asked } from '#fixtures/lake.js';
+import { folder, rowsOf, runLake, runStream, type Asked } from '#fixtures/lake.js';
 import { arrowOf, queried } from '#fixtures/tables.js';
 
 /** What ends a run before any row is scored, each with its remedy. */
@@ -127,6 +128,21 @@ t.test('a stream that can’t be scored gives no score; an empty one nothing', a
   const wrong = await runStream([Buffer.from('{"user":1,"pulse":2}\n')]);
   t.match(wrong, { error: { name: 'NamesError' }, output: Buffer.alloc(0) });
   t.match(await runStream([]), { error: undefined, output: Buffer.alloc(0) });
+});
+
+t.test('a series that is text and not whole is a bad row in a stream of Arrow, as in a file', async (t) => {
+  const texts = vectorFromArray(['[60,61', '[60,61]', '60 61'], new Utf8());
+  const table = new Table({
+    id: vectorFromArray([1, 2, 3]),
+    age: vectorFromArray([30, 30, 30]),
+    HR_night: texts,
+  });
+  const { output } = await runStream([tableToIPC(table, 'stream')], { format: 'arrow', to: 'ndjson' });
+  t.match(rowsOf(output.toString()), [
+    { row: 1, error: { status: 422, detail: /HR_night/ } },
+    { id: 2, attention: Number },
+    { id: 3, attention: Number },
+  ]);
 });
 
 t.test('of several files one with another column ends the run before any is scored', async (t) => {

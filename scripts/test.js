@@ -8,7 +8,6 @@
 import { accessSync, constants } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { build, failWith, install, ROOT } from './prepare.js';
-import { countOf, isSuccess, line, skippedIn, slowest, summary } from './tapCount.js';
 import { isLong, quickTests, testFiles } from './tests.js';
 
 /** Most files mainly wait, for a server or a clock: two for each core keep the cores busy. */
@@ -24,7 +23,8 @@ try {
 }
 
 async function test(args) {
-  const { runFiles } = await import('./tapRun.js'); // what it imports may just have been installed
+  // What it imports may just have been installed.
+  const { countOf, isSuccess, line, runFiles, skippedIn, slowest, summary } = await import('./tapRun.js');
   const files = selected(args);
   let left = files.length;
   const results = await runFiles(ROOT, files, JOBS, (result) => {

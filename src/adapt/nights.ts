@@ -3,7 +3,7 @@ import { sessionOfNight, windowOf, type Adapted } from '#adapters/adapt.js';
 import { everyNight, type Night } from '#adapters/choose.js';
 import type { Field } from '#adapters/field.js';
 import { AdapterError } from '#adapters/adapterError.js';
-import { firstFrom } from '#adapters/firstFrom.js';
+import { firstFrom } from '#adapters/ordered.js';
 import type { Left, Series, SleepRecord } from '#adapters/records.js';
 import { UnitError } from '#adapters/unitChecks.js';
 

@@ -7,7 +7,7 @@ import { sleepsOfPieces, type Piece } from '#adapters/pieces.js';
 import { BREATH, HEART, pieceOf, readingOf, SLEEP } from '#adapters/providers/appleHealth.js';
 import { answersOf, readRecording, type Provider } from '#adapters/recording.js';
 import type { Left, SleepDetails, SleepRecord } from '#adapters/records.js';
-import { OperatorError } from '../base/operatorError.js';
+import { OperatorError } from '../base/errors.js';
 import { exportedAt, healthRecords } from './appleExport.js';
 import { samplesOf, type Sample } from './nights.js';
 

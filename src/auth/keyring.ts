@@ -1,7 +1,6 @@
 import type { Clock } from '../base/clock.js';
 import { asError } from '../base/errors.js';
-import { Observer } from '../base/observer.js';
-import type { Repeat } from '../base/repeat.js';
+import { Observer, type Repeat } from '../base/observer.js';
 import type { IndexedRecord } from './authenticator.js';
 import { usableUntilMs } from './lifecycle.js';
 import type { Limits } from './limits.js';

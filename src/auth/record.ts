@@ -1,6 +1,6 @@
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
-import { OperatorError } from '../base/operatorError.js';
+import { OperatorError } from '../base/errors.js';
 import { systemReason } from '../files/fileError.js';
 import { FileLockError } from '../files/fileLock.js';
 

@@ -7,3 +7,34 @@ export function asError(cause: unknown): Error {
 export function messageOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }
+
+/** An error that the operator can fix: its message says what is wrong in one line. Shown without a stack. */
+export class OperatorError extends Error {
+  override readonly name: string = 'OperatorError';
+
+  /** For the scripts, which can't import this class. */
+  get isForOperator(): boolean {
+    return true;
+  }
+}
+
+/**
+ * An error in a form that survives crossing threads: classes are lost, and an error of a native library would arrive
+ * as an empty object.
+ */
+export interface PlainError {
+  readonly message: string;
+  readonly stack: string | undefined;
+  readonly isForOperator: boolean;
+}
+
+export function plainError(cause: unknown): PlainError {
+  const { message, stack } = asError(cause);
+  return { message, stack, isForOperator: cause instanceof OperatorError };
+}
+
+export function errorOf({ message, stack, isForOperator }: PlainError): Error {
+  const error = isForOperator ? new OperatorError(message) : new Error(message);
+  if (stack !== undefined) error.stack = stack;
+  return error;
+}

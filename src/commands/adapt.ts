@@ -2,7 +2,7 @@ import { Argument, InvalidArgumentError, Option, type Command } from 'commander'
 import type { Person } from '#adapters/person.js';
 import { PROVIDERS, type Provider } from '#adapters/recording.js';
 import { adaptFiles } from '../adapt/adapt.js';
-import { OperatorError } from '../base/operatorError.js';
+import { OperatorError } from '../base/errors.js';
 
 /** Of sysexits.h: the files are not what was expected, or have no night. */
 const EXIT_DATA = 65;

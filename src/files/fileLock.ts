@@ -2,7 +2,7 @@ import { readlink, symlink, unlink } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { OperatorError } from '../base/operatorError.js';
+import { OperatorError } from '../base/errors.js';
 import { errorCode } from './fileError.js';
 
 /** Tells this process from an earlier one with the same id: process ids restart with each container. */

@@ -1,4 +1,4 @@
-import { OperatorError } from '../base/operatorError.js';
+import { OperatorError } from '../base/errors.js';
 
 /** More nights than the memory reserved. */
 export class TooManyNightsError extends OperatorError {

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import type { DuckDBConnection, DuckDBDataChunk, DuckDBInstance } from '@duckdb/node-api';
 import { isAlive } from '../files/fileLock.js';
 import { usableCores } from '../config/cores.js';
-import { messageOf } from '../base/errors.js';
-import { OperatorError } from '../base/operatorError.js';
+import { messageOf, OperatorError } from '../base/errors.js';
 import { FormatError, TableError } from './errors.js';
 
 export interface EngineOptions {

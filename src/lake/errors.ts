@@ -1,5 +1,4 @@
-import { messageOf } from '../base/errors.js';
-import { OperatorError } from '../base/operatorError.js';
+import { messageOf, OperatorError } from '../base/errors.js';
 import { MALFORMED, UNPROCESSABLE, type BodyProblem, type Finding } from '../contract/problems.js';
 
 /** Why a row has no scores: the status and `detail` that the service would respond with. */

@@ -1,5 +1,5 @@
 import { PAST_MAX } from '#rules/fields.js';
-import { OperatorError } from '../base/operatorError.js';
+import { OperatorError } from '../base/errors.js';
 import { HISTORY_BYTES_MAX, UNMEASURED_BYTES_MAX } from '../history/form.js';
 import { HistoryDesk, type Measuring } from '../history/historyDesk.js';
 import type { NextHistory } from '../history/nextHistory.js';

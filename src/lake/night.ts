@@ -1,5 +1,5 @@
 import { momentMs } from '#rules/moment.js';
-import { OperatorError } from '../base/operatorError.js';
+import { OperatorError } from '../base/errors.js';
 import { LAST_DAY, NIGHT_LENGTH, dayOf } from '../history/night.js';
 
 const DAY_MS = 86_400_000;

@@ -1,5 +1,5 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
-import { OperatorError } from '../base/operatorError.js';
+import { OperatorError } from '../base/errors.js';
 import type { NextHistory } from '../history/nextHistory.js';
 import type { Histories, Person } from './histories.js';
 import { FINDINGS_MAX } from '../contract/problems.js';

@@ -9,8 +9,7 @@ import type { Scorer, ScoringModel } from '../scoring/scorer.js';
 import { Run, type ScoreOptions } from './run.js';
 import { newTally, type RowTally } from './scorePages.js';
 import { CLEAR_LINE, showProgress, summaryLine } from './progress.js';
-import { messageOf } from '../base/errors.js';
-import { OperatorError } from '../base/operatorError.js';
+import { messageOf, OperatorError } from '../base/errors.js';
 import { NamesError, TableError } from './errors.js';
 import type { Input } from './inputs.js';
 

@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { OperatorError } from '../base/operatorError.js';
+import { OperatorError } from '../base/errors.js';
 import { acquireFileLock } from '../files/fileLock.js';
 import { NEW_FILE, OWNER_ONLY, partialName, removeDeadPartials } from '../files/partialFile.js';
 import type { Histories } from './histories.js';

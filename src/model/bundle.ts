@@ -1,8 +1,7 @@
 import { join } from 'node:path';
-import { messageOf } from '../base/errors.js';
+import { messageOf, OperatorError } from '../base/errors.js';
 import { errorCode, systemReason } from '../files/fileError.js';
 import { directFiles, type Files } from '../files/files.js';
-import { OperatorError } from '../base/operatorError.js';
 import { FEATURES, featuresHash } from '../contract/features.js';
 import {
   EXPLAIN_TABLE,

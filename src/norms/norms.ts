@@ -1,6 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
-import { messageOf } from '../base/errors.js';
-import { OperatorError } from '../base/operatorError.js';
+import { messageOf, OperatorError } from '../base/errors.js';
 import Type from 'typebox';
 import { Value } from 'typebox/value';
 import { NUMBER_BOUNDS, TEST_SCORES, type TestScore } from '#rules/fields.js';

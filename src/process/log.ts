@@ -1,5 +1,5 @@
 import { pino, stdTimeFunctions, type Level, type Logger } from 'pino';
-import { OperatorError } from '../base/operatorError.js';
+import { OperatorError } from '../base/errors.js';
 import { StandardOutput } from './standardOutput.js';
 
 export type Log = Logger;

@@ -1,9 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { asError } from '../base/errors.js';
+import { asError, type PlainError } from '../base/errors.js';
 import { WasmParser } from '../reading/wasmParser.js';
 import { giveWay } from '../process/priority.js';
 import { readRecordingOf, type RecordingOutcome } from './readRecording.js';
-import type { PlainError } from '../base/plainError.js';
 import type { SeriesLimits } from '#rules/fields.js';
 
 /** What crosses between an event loop and its thread for recordings. */

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import type { SeriesLimits } from '#rules/fields.js';
-import { errorOf } from '../base/plainError.js';
+import { errorOf } from '../base/errors.js';
 import type { FromRecordingThread, RecordingThreadData } from './entry.js';
 import type { RecordingOutcome } from './readRecording.js';
 

@@ -1,4 +1,4 @@
-import { OperatorError } from '../base/operatorError.js';
+import { OperatorError } from '../base/errors.js';
 import { DEFAULT_SERIES_LIMITS, LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import type { ScoreRecord } from '../contract/request.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';

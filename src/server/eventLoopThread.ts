@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { createLog } from '../process/log.js';
 import { Heartbeats } from '../base/heartbeats.js';
-import { plainError, type PlainError } from '../base/plainError.js';
+import { plainError, type PlainError } from '../base/errors.js';
 import { StandardOutput } from '../process/standardOutput.js';
 import type { PublicAddress } from '../http/publicListener.js';
 import { type TracedRequest, TraceQueue } from '../tracing/tracedRequest.js';

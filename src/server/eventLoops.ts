@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { Limits } from '../auth/limits.js';
 import { YOUNG_THREAD_LIMITS } from '../process/collector.js';
 import type { Log } from '../process/log.js';
-import { errorOf } from '../base/plainError.js';
+import { errorOf } from '../base/errors.js';
 import { allocateBodyBudget } from '../http/bodyBudget.js';
 import { allocateConnectionCount, type PublicAddress } from '../http/publicListener.js';
 import type { OwnAnswer } from '../http/ownRequest.js';

@@ -1,6 +1,5 @@
-import { messageOf } from '../base/errors.js';
+import { messageOf, OperatorError } from '../base/errors.js';
 import { errorCode, systemReason } from '../files/fileError.js';
-import { OperatorError } from '../base/operatorError.js';
 
 /** An address to listen on, and the variables that set it. */
 export interface Listener {

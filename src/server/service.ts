@@ -9,7 +9,7 @@ import { collectWithoutHelpers } from '../process/collector.js';
 import { FileThreads, type Patience } from '../files/fileThreads.js';
 import { terminals } from '../process/leave.js';
 import { createLog, errorFields, type Log } from '../process/log.js';
-import { OperatorError } from '../base/operatorError.js';
+import { messageOf, OperatorError } from '../base/errors.js';
 import { StandardOutput } from '../process/standardOutput.js';
 import { within } from '../base/within.js';
 import { shown } from '../config/documentation.js';
@@ -29,7 +29,6 @@ import { ProcessEnd } from './processEnd.js';
 import { openAdmin } from './adminListener.js';
 import { tryKeys } from './tryKeys.js';
 import { openTraces } from './traces.js';
-import { messageOf } from '../base/errors.js';
 
 export interface ListeningAddress {
   readonly host: string;

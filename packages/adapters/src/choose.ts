@@ -1,4 +1,4 @@
-import { grouped } from './grouped.js';
+import { grouped } from './ordered.js';
 import type { Left, SleepRecord } from './records.js';
 
 /** A night: one sleep, or several that are one. @internal */

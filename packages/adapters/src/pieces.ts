@@ -1,7 +1,7 @@
 import { stretches, type Stretch } from './durations.js';
 import type { Field } from './field.js';
 import { flattened } from './flatten.js';
-import { grouped } from './grouped.js';
+import { grouped } from './ordered.js';
 import type { SleepRecord } from './records.js';
 
 /** A record of one stage, as in Apple Health: many make one sleep. @internal */

@@ -3,7 +3,7 @@ import { isReading } from '../unitChecks.js';
 import { AdapterError } from '../adapterError.js';
 import { adapt, givenMoment, withinHours, type Adapted, type AdapterOptions } from '../adapt.js';
 import { Field, recordsOf } from '../field.js';
-import { firstFrom } from '../firstFrom.js';
+import { firstFrom } from '../ordered.js';
 import { sleepsOfPieces, type Piece } from '../pieces.js';
 import type { Left, Reading, SleepRecord } from '../records.js';
 

@@ -2,8 +2,7 @@ import type { Span, Stage } from '../sleep.js';
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
 import { durations, stretches, type Stretch } from '../durations.js';
 import { Field, recordsOf } from '../field.js';
-import { firstFrom } from '../firstFrom.js';
-import { grouped } from '../grouped.js';
+import { firstFrom, grouped } from '../ordered.js';
 import type { Series, SleepDetails, SleepRecord } from '../records.js';
 import { offsetAt } from '../zone.js';
 

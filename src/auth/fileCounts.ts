@@ -66,7 +66,9 @@ export class UsageFiles {
     if (text === undefined) return [];
     const file = parsedJson(text);
     if (UsageFile.Check(file)) return file.days;
-    throw new KeyStoreError(`${path} is damaged: delete it to count its predictions from zero`);
+    throw new KeyStoreError(
+      `${path} is damaged, or of another version: delete it to count its predictions from zero`,
+    );
   }
 
   async #doing<T>(what: 'read' | 'write', path: string, work: () => Promise<T>): Promise<T> {

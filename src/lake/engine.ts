@@ -171,7 +171,7 @@ export function linesSql(path: string, types: readonly string[], delimiter: stri
   return `read_csv(${textOf(path)}, columns = {${types.join(', ')}}, ${form}, max_line_size = ${LINE_MAX}, buffer_size = ${2 * LINE_MAX})`;
 }
 
-/** Longer than any line that is written. */
+/** A longer line of scores is an error: `KNOWN` has the words. */
 const LINE_MAX = 1 << 24;
 
 /** Text as a literal of SQL. */
@@ -216,7 +216,10 @@ const KNOWN: readonly (readonly [RegExp, string])[] = [
     /not utf-8 encoded|Invalid unicode|invalid UTF-?8/i,
     'it is not UTF-8: give --encoding latin-1 or utf-16 if it is CSV in one of these, or convert it (iconv -t UTF-8)',
   ],
-  [/Maximum line size/i, 'a row is longer than ACUITY_BODY_MAX_BYTES'],
+  [
+    /Maximum line size/i,
+    'a row is longer than ACUITY_BODY_MAX_BYTES, or one of its scores and kept columns than 16 MiB: keep fewer',
+  ],
   [/Expected Number of Columns/i, 'a row has far more cells than the header'],
   [/encrypted/i, 'it is encrypted: decrypt it first'],
   [/could not allocate|Out of Memory/i, 'it takes more memory than --memory allows: raise that'],

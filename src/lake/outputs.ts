@@ -14,8 +14,8 @@ export interface ScoredFiles {
   readonly bad: string | undefined;
 }
 
-/** Where the results of an input wait for their names, if another run may find them there by its state. */
-function aside({ output, bad }: Input): { readonly scores: string; readonly bad: string } {
+/** Where complete results wait for their names: another run finds them there by its state. */
+function asideOf({ output, bad }: Input): { readonly scores: string; readonly bad: string } {
   return { scores: `${output}.partial`, bad: `${bad}.partial` };
 }
 
@@ -24,28 +24,41 @@ export class OutputFiles {
   readonly scores: PartialOutput;
   readonly bad: PartialOutput;
 
-  /** `folder` is for what is uploaded when complete; `hasState`: files have names by which the next run finds them. */
-  constructor(input: Input, folder: string | undefined, hasState: boolean) {
+  /** `folder` is for what is uploaded when complete. */
+  constructor(
+    private readonly input: Input,
+    private readonly folder: string | undefined,
+  ) {
     const { output, bad } = input;
     if (folder === undefined) mkdirSync(dirname(output), { recursive: true });
     const named = (path: string): string =>
       partialName(folder === undefined ? path : join(folder, basename(path)));
-    const isAside = hasState && folder === undefined;
-    const paths = isAside ? aside(input) : { scores: named(output), bad: named(bad) };
-    this.scores = new PartialOutput(paths.scores);
-    this.bad = new PartialOutput(paths.bad);
+    this.scores = new PartialOutput(named(output));
+    this.bad = new PartialOutput(named(bad));
   }
 
-  /** Flushes them to the disk. */
+  /** Flushes them to the disk, and removes bad rows and complete results of a former run. */
   async finish(): Promise<ScoredFiles> {
     await this.scores.write(''); // creates the file even without rows
-    return { scores: (await this.scores.finish()) ?? '', bad: await this.bad.finish() };
+    const made = { scores: (await this.scores.finish()) ?? '', bad: await this.bad.finish() };
+    const aside = asideOf(this.input);
+    if (this.folder === undefined)
+      for (const path of [this.input.bad, aside.bad, aside.scores]) rmSync(path, { force: true });
+    return made;
   }
 
   async remove(): Promise<void> {
     await this.scores.remove();
     await this.bad.remove();
   }
+}
+
+/** Sets complete results aside, where another run finds them if it has only the state. */
+export function setAside(input: Input, made: ScoredFiles): ScoredFiles {
+  const { scores, bad } = asideOf(input);
+  if (made.bad !== undefined) renameSync(made.bad, bad);
+  renameSync(made.scores, scores);
+  return { scores, bad: made.bad && bad };
 }
 
 /**
@@ -62,14 +75,13 @@ export async function finish(
     await upload(await engine(), made.scores, output);
     return;
   }
-  if (made.bad === undefined) rmSync(bad, { force: true });
-  else renameSync(made.bad, bad);
+  if (made.bad !== undefined) renameSync(made.bad, bad);
   renameSync(made.scores, output);
 }
 
-/** What an earlier run made of an input, and had no time to name. */
+/** What an earlier run set aside, and had no time to name; its bad rows may have their name already. */
 export function madeBefore(input: Input): ScoredFiles | undefined {
-  const { scores, bad } = aside(input);
+  const { scores, bad } = asideOf(input);
   if (isRemote(input.output) || !existsSync(scores)) return undefined;
   return { scores, bad: existsSync(bad) ? bad : undefined };
 }
@@ -130,9 +142,7 @@ export async function markOf(input: Input): Promise<string> {
 class PartialOutput {
   private file: FileHandle | undefined;
 
-  constructor(private readonly path: string) {
-    rmSync(path, { force: true });
-  }
+  constructor(private readonly path: string) {}
 
   readonly write: WriteBytes = async (bytes) => {
     this.file ??= await open(this.path, NEW_FILE, OWNER_ONLY);

@@ -13,7 +13,7 @@ import { findInputs, isRemote, queryInput, type Format, type Input } from './inp
 import { readNames, type HistoryColumns, type NamesReport } from './names.js';
 import { openArrowStream, openInput, openStdin, type ReadOptions } from './openInput.js';
 import { LineWriter } from './lineWriter.js';
-import { OutputFiles, finish, madeBefore, markOf, stateOf, type ScoredFiles } from './outputs.js';
+import { OutputFiles, finish, madeBefore, markOf, setAside, stateOf, type ScoredFiles } from './outputs.js';
 import type { RowScorer } from './job.js';
 import type { OpenInput } from './page.js';
 import { PersonOrder, type Late } from './personOrder.js';
@@ -207,18 +207,17 @@ export class Run {
     const write = async (): Promise<void> => undefined;
     if (this.options.into !== undefined) return this.scoreRows(opened, scorer, { ...input, write });
     const isAway = isRemote(input.output);
-    const files = new OutputFiles(
-      input,
-      isAway ? (await this.engine()).folder : undefined,
-      this.state !== undefined,
-    );
+    const files = new OutputFiles(input, isAway ? (await this.engine()).folder : undefined);
     const { scores, bad } = files;
     let made: ScoredFiles;
     try {
       await this.scoreRows(opened, scorer, { ...input, write: scores.write, writeBad: bad.write });
       made = await files.finish();
+      // An upload may fail, so it comes before the state: what is there and not in the state can be removed.
+      if (isAway) await finish(input, made, this.engine);
       if (this.state !== undefined) {
-        // The state is written before the scores get their names: see `isDone`.
+        // Of files the state comes before their names: see `isDone`.
+        if (!isAway) made = setAside(input, made);
         this.state.inputs.set(this.nameInState(input), await markOf(input));
         this.state.save();
       }
@@ -226,7 +225,7 @@ export class Run {
       await files.remove();
       throw error;
     }
-    await finish(input, made, this.engine);
+    if (!isAway) await finish(input, made, this.engine);
   }
 
   /** Scores the rows of an open input. @throws NamesError */

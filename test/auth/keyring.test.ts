@@ -108,7 +108,7 @@ t.test('a damaged usage file stops the start and is left alone', async (t) => {
     await writeFile(path, text);
     await t.rejects(start({ keys, usage }), {
       name: 'KeyStoreError',
-      message: /keys\.usage\.json is damaged/,
+      message: /keys\.usage\.json is damaged, or of another version: delete it/,
     });
     t.equal(await readFile(path, 'utf8'), text);
   }

@@ -107,7 +107,8 @@ t.test('killed half-way and run again: complete, nothing twice or anew', async (
   child.kill('SIGKILL');
   await closed;
   pipe.destroy();
-  t.notOk(existsSync(join(out, 'b.scores.ndjson')));
+  for (const name of ['b.scores.ndjson', 'b.scores.ndjson.partial'])
+    t.notOk(existsSync(join(out, name)), `${name}: only complete scores have it`);
   t.ok(readdirSync(dir).includes('state.lock'), 'and its lock stays');
   const finished = join(out, 'a.scores.ndjson');
   const { mtimeMs, ino } = statSync(finished);

@@ -1,9 +1,9 @@
-import { copyFileSync, utimesSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { requestsOf } from '#acuity/load/payloads.js';
 import { folder, runLake, scoreOne, type Asked } from '#fixtures/lake.js';
-import { queried, valuesOf, writeParquet, type TableRow } from '#fixtures/tables.js';
+import { linesOf, queried, valuesOf, writeParquet, type TableRow } from '#fixtures/tables.js';
 
 /** Runs over many tables, by `--sort` or `--sql`, and runs of the same inputs again. */
 
@@ -92,4 +92,36 @@ t.test('an input written after its scores is scored again; with a state it is an
   copyFileSync(other, path);
   const { error } = await runLake([path], kept);
   t.match(error, { message: /was written again, and the state has its former sessions/ });
+});
+
+t.test('what the next run takes for scores by its state is complete, and its bad rows stay', async (t) => {
+  const dir = folder(t);
+  const path = join(dir, 'a.ndjson');
+  const row = (night: number, age: number): object => ({ person: 'p', at: night, current_session: { age } });
+  writeFileSync(path, linesOf([row(20260101, 30), row(20260102, -1)]));
+  const names = ['a.scores.ndjson', 'a.bad.ndjson'].map((name) => join(dir, name)) as [string, string];
+  const [scores, bad] = names;
+  const asked: Asked = { history: HISTORY, state: join(dir, 'state') };
+  for (const name of names) writeFileSync(`${name}.partial`, 'left by a run that was killed');
+  t.match(await runLake([path], asked), { todo: 1, error: undefined });
+  const [made, itsBad] = [scores, bad].map((name) => readFileSync(name, 'utf8'));
+  t.match(itsBad, 'age');
+  // As a run that was killed leaves them, at each moment after its state was written.
+  renameSync(scores, `${scores}.partial`);
+  t.match(await runLake([path], asked), { todo: 0, error: undefined });
+  t.strictSame(
+    [scores, bad].map((name) => readFileSync(name, 'utf8')),
+    [made, itsBad],
+    'the bad rows had their name',
+  );
+  for (const name of names) renameSync(name, `${name}.partial`);
+  t.match(await runLake([path], asked), { todo: 0, error: undefined });
+  t.strictSame(
+    [scores, bad].map((name) => readFileSync(name, 'utf8')),
+    [made, itsBad],
+  );
+  // Without a state it is scored anew, and nothing is left.
+  for (const name of names) renameSync(name, `${name}.partial`);
+  t.match(await runLake([path], { history: HISTORY }), { todo: 1, error: undefined });
+  t.strictSame(readdirSync(dir).toSorted(), ['a.bad.ndjson', 'a.ndjson', 'a.scores.ndjson', 'state']);
 });

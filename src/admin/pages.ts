@@ -11,6 +11,8 @@ export interface Page {
 
 interface PageSource {
   readonly type: string;
+  /** A policy without scripts and connections. */
+  readonly isStill?: true;
   read(): string;
 }
 
@@ -50,14 +52,14 @@ const SOURCES: ReadonlyMap<string, PageSource> = new Map([
     { type: SCRIPT, read: () => textOf(new URL('dist/contract/codeSamples.js', ROOT)) },
   ],
   ['/openapi.json', { type: JSON_FILE, read: () => JSON.stringify(openapiDocument(shippedParts())) }],
-  ['/docs', { type: HTML, read: () => reference(false) }],
-  ['/docs with /try', { type: HTML, read: () => reference(true) }],
+  ['/docs', { type: HTML, isStill: true, read: () => reference(false) }],
+  ['/docs with /try', { type: HTML, isStill: true, read: () => reference(true) }],
   ['/docs/reference.css', asset('reference/reference.css', STYLE)],
 ]);
 
-const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; " +
-  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const STILL =
+  "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const POLICY = `${STILL}; script-src 'self'; connect-src 'self'`;
 
 const known = new Map<string, string>();
 
@@ -73,7 +75,7 @@ export function pageAt(path: string, hasTry: boolean): Page | undefined {
       'Content-Type': source.type,
       'Cache-Control': path.startsWith('/try') ? 'no-store' : 'no-cache',
       'X-Content-Type-Options': 'nosniff',
-      'Content-Security-Policy': POLICY,
+      'Content-Security-Policy': source.isStill === true ? STILL : POLICY,
       'Referrer-Policy': 'no-referrer',
     },
     body,

@@ -93,14 +93,6 @@ const BODY_CAUSES: readonly RefusalCause[] = [
 /** Every symptom, causes before what follows from them: of two at the same level the earlier one is named first. */
 export const SYMPTOMS: readonly Symptom[] = [
   {
-    id: 'notReady',
-    title: 'Not ready: the service takes no request',
-    metrics: [PROCESS_METRICS.ready.name],
-    remedy:
-      'The service is starting, draining or has a hung worker; the last lines of the log say which. A hung worker ends the process with 70 and the supervisor starts another; if that repeats, go back to the model before.',
-    signs: [{ what: 'the service takes no request', holds: ({ isReady }) => !isReady, level: 'red' }],
-  },
-  {
     id: 'faults',
     title: 'Model runs or workers fail',
     metrics: [METRICS.batchFaults.name, METRICS.workerRestarts.name, METRICS.requests.name],
@@ -139,6 +131,14 @@ export const SYMPTOMS: readonly Symptom[] = [
     ],
   },
   {
+    id: 'notReady',
+    title: 'Not ready: the service takes no request',
+    metrics: [PROCESS_METRICS.ready.name],
+    remedy:
+      'The service is starting, draining, has a hung worker, or has not reached the key store for too long; the last lines of the log say which. A hung worker ends the process with 70 and the supervisor starts another; if that repeats, go back to the model before.',
+    signs: [{ what: 'the service takes no request', holds: ({ isReady }) => !isReady, level: 'red' }],
+  },
+  {
     id: 'noKeys',
     title: 'No key is valid: every request is refused',
     metrics: [METRICS.refusals.name],
@@ -155,8 +155,32 @@ export const SYMPTOMS: readonly Symptom[] = [
     signs: [{ what: 'event loop without a core', value: withoutCore, words: percent, ...WITHOUT_CORE }],
   },
   {
+    id: 'keys',
+    title: 'Many requests come without a valid key',
+    metrics: [METRICS.refusals.name],
+    remedy:
+      'keyInvalid from a known caller: its key has expired or was revoked; check "acuity keys list", then renew it or issue another. From an unknown caller: it is guessing keys; block its address at the proxy.',
+    signs: [refusedOften('without a valid key', KEY_CAUSES)],
+  },
+  {
+    id: 'limits',
+    title: 'Many requests exceed the limits of their keys',
+    metrics: [METRICS.refusals.name, METRICS.requests.name],
+    remedy:
+      'The access log names the request; a caller that needs more gets a key with "acuity keys issue --rate … --daily …". rateDaily ends at midnight UTC.',
+    signs: [refusedOften('over a limit', LIMIT_CAUSES)],
+  },
+  {
+    id: 'bodies',
+    title: 'Many bodies can’t be scored',
+    metrics: [METRICS.findings.name, METRICS.refusals.name],
+    remedy:
+      'A caller has changed its integration. The types of findings say what is wrong: unit_error means R-R intervals, minutes instead of seconds or another unit; value_error means one thing under two names; too_long means a limit of the service (ACUITY_DAY_SAMPLES_MAX, ACUITY_NIGHT_SAMPLES_MAX, ACUITY_BODY_MAX_BYTES).',
+    signs: [refusedOften('with a body that can’t be scored', BODY_CAUSES)],
+  },
+  {
     id: 'loopBusy',
-    title: 'An event loop is near its limit',
+    title: 'An event loop is at or near its limit',
     metrics: [METRICS.loopBusy.name, METRICS.loopLag.name],
     remedy:
       'Reading requests is the limit, not the model. If most of them are refused, look at their cause first. Raise ACUITY_HTTP_THREADS if cores are free (each loop needs its own worker), else add a replica. Check the mean body size too: long series cost most.',
@@ -172,7 +196,7 @@ export const SYMPTOMS: readonly Symptom[] = [
   },
   {
     id: 'workersBusy',
-    title: 'The workers are near their limit',
+    title: 'The workers are at or near their limit',
     metrics: [METRICS.workerBusy.name, PROCESS_METRICS.workers.name, METRICS.batchRows.name],
     remedy:
       'Raise ACUITY_WORKERS if cores are free, else add a replica. If batches are as large as ACUITY_BATCH_MAX allows, raise it for more throughput at a little more latency.',
@@ -262,30 +286,6 @@ export const SYMPTOMS: readonly Symptom[] = [
         red: 1,
       },
     ],
-  },
-  {
-    id: 'keys',
-    title: 'Many requests come without a valid key',
-    metrics: [METRICS.refusals.name],
-    remedy:
-      'keyInvalid from a known caller: its key has expired or was revoked; check "acuity keys list", then renew it or issue another. From an unknown caller: it is guessing keys; block its address at the proxy.',
-    signs: [refusedOften('without a valid key', KEY_CAUSES)],
-  },
-  {
-    id: 'limits',
-    title: 'Many requests exceed the limits of their keys',
-    metrics: [METRICS.refusals.name, METRICS.requests.name],
-    remedy:
-      'The access log names the request; a caller that needs more gets a key with "acuity keys issue --rate … --daily …". rateDaily ends at midnight UTC.',
-    signs: [refusedOften('over a limit', LIMIT_CAUSES)],
-  },
-  {
-    id: 'bodies',
-    title: 'Many bodies can’t be scored',
-    metrics: [METRICS.findings.name, METRICS.refusals.name],
-    remedy:
-      'A caller has changed its integration. The types of findings say what is wrong: unit_error means R-R intervals, minutes instead of seconds or another unit; value_error means one thing under two names; too_long means a limit of the service (ACUITY_DAY_SAMPLES_MAX, ACUITY_NIGHT_SAMPLES_MAX, ACUITY_BODY_MAX_BYTES).',
-    signs: [refusedOften('with a body that can’t be scored', BODY_CAUSES)],
   },
   {
     id: 'modelRefused',

@@ -77,6 +77,8 @@ t.test('the pages load only their own files, under a strict policy; /try may be 
       }
     }
   }
+  const { headers } = await on.get('/docs');
+  t.notMatch(headers['content-security-policy'], /script-src|connect-src/, 'the reference sends nothing');
   const off = await scene(t, { isOn: false });
   for (const path of ['/try', '/try/try.js', '/try/service'])
     t.match(await off.get(path), { status: 404, body: '{"detail":"Not Found; see ACUITY_TRY"}' }, path);

@@ -200,12 +200,12 @@ function answeringBy(pieces: (lines: string[], signal: AbortSignal) => AsyncIter
 t.test('an answer that takes its time, but goes on, is waited for', async (t) => {
   const transport = answeringBy(async function* (lines, signal) {
     for (const line of lines) {
-      await new Promise((resolve) => setTimeout(resolve, 150));
+      await new Promise((resolve) => setTimeout(resolve, 400));
       signal.throwIfAborted();
       yield Buffer.from(line);
     }
   });
-  const { client } = clientTo(t, 'http://127.0.0.1:1', { transport, timeoutMs: 600 });
+  const { client } = clientTo(t, 'http://127.0.0.1:1', { transport, timeoutMs: 2_000 });
   for await (const { error } of client.predictMany([1, 2, 3, 4, 5, 6].map(requestOf)))
     t.equal(error, undefined);
 });

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t from 'tap';
 import { errorFor } from '#acuity/client/answer.js';
+import { VARIABLES, type Variable } from '#acuity/config/variables.js';
 import { FINDING_TYPES, MALFORMED, PROBLEMS, UNPROCESSABLE } from '#acuity/contract/problems.js';
 import { requestSchema, sessionSchema } from '#acuity/contract/request.js';
 import { PredictionResponseSchema } from '#acuity/contract/response.js';
@@ -107,3 +108,12 @@ t.test('every refusal stands in ERRORS with its remedy and the SDK’s error, an
   const rows = rowsOf('docs/ERRORS.md');
   for (const type of FINDING_TYPES) t.ok((rows.get(type)?.[2] ?? '').length > 8, type);
 });
+
+t.test(
+  'each variable with an address that the service connects to is in the list of connections',
+  async (t) => {
+    const addresses = Object.values<Variable>(VARIABLES).filter(({ secret = false }) => secret);
+    t.ok(addresses.length > 2);
+    for (const { env } of addresses) t.match(textOf('docs/SECURITY.md'), `\`${env}\``, env);
+  },
+);

@@ -8,7 +8,7 @@ import t from 'tap';
 import { descriptorsMax } from '#acuity/config/cores.js';
 import { metricsOf, valueOf } from '../fixtures/promtool.js';
 import { requestBody } from '../fixtures/bodies.js';
-import { Connection, send, sendOn } from '../fixtures/connection.js';
+import { Connection, head, send, sendOn } from '../fixtures/connection.js';
 import { until } from '../fixtures/until.js';
 import { startServer, type RunningServer } from '../fixtures/server.js';
 import { loopsOf, skipElsewhere } from '../fixtures/stops.js';
@@ -17,6 +17,7 @@ import { loopsOf, skipElsewhere } from '../fixtures/stops.js';
 
 const BODY = JSON.stringify(requestBody(0));
 const SILENT = 1_200;
+const MEBIBYTE = 1 << 20;
 const env = loopsOf(2);
 
 async function score(server: RunningServer): Promise<number> {
@@ -71,6 +72,31 @@ for (const [name, filesMax, more] of [
     t.strictSame(await server.exited, { code: 0, signal: null });
   });
 }
+
+t.test('one key’s unfinished bodies leave room for those of others', async (t) => {
+  const server = await startServer(t, { env, keys: [{ kind: 'live' }] });
+  const connections = await Promise.all(Array.from({ length: 16 }, () => Connection.open(server.port)));
+  const other = await Connection.open(server.port);
+  t.teardown(() => [...connections, other].forEach((connection) => connection.destroy()));
+  const headers = { 'X-API-Key': server.keys[1]?.key ?? '', 'Content-Length': String(4 * MEBIBYTE) };
+  const almost = ' '.repeat(4 * MEBIBYTE - 1);
+  await Promise.all(connections.map((connection) => connection.write(head({ headers }) + almost)));
+  const held = async (): Promise<number> =>
+    valueOf(await metricsOf(server.adminPort), 'acuity_bodies_held_bytes');
+  await until(async () => (await held()) > 12 * MEBIBYTE);
+  t.ok((await held()) <= 16 * MEBIBYTE, 'a quarter of all');
+  for (let request = 0; request < 5; request++) {
+    const half = BODY.length >> 1;
+    const own = { 'X-API-Key': server.key, 'Content-Length': String(BODY.length) };
+    await other.write(head({ headers: own }) + BODY.slice(0, half));
+    await pause(5); // in two pieces, so that it takes memory too
+    await other.write(BODY.slice(half));
+    t.equal((await other.reply()).status, 200);
+  }
+  await until(() => connections.filter(({ rest }) => rest.startsWith('HTTP/1.1 503 ')).length === 12);
+  for (const connection of connections) connection.destroy();
+  await until(async () => (await held()) === 0);
+});
 
 const BUSY_FOR_A_CORE = 8;
 /** The service has less than one part in fifty of a core then; the tests that run beside this one go before both. */

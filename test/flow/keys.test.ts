@@ -40,7 +40,13 @@ t.test('what the operator does to a running server counts, in each event loop', 
   const successor = await operate('rotate', old.id);
   await answered(old.key, 403);
   await answered(successor.key, 200);
-  t.pass('it is taken');
+  await operate('renew', successor.id);
+  const other = await operate('issue', '--kind', 'live');
+  await answered(other.key, 200);
+  await operate('revoke', successor.id);
+  await answered(successor.key, 403);
+  await answered(other.key, 200);
+  t.pass('of each event loop: until the answer has its status');
 });
 
 t.test('a key is held to one bucket over connections on two event loops', async (t) => {

@@ -295,14 +295,15 @@ t.test('where a recording may stand, and what may stand beside it', async (t) =>
 });
 
 t.test('metrics and log know the provider, and nothing of the content', async (t) => {
-  await send({ current_session: { recording: { ...OURA, sleep: 'secret-marker' } } });
+  const { headers } = await send({ current_session: { recording: { ...OURA, sleep: 'secret-marker' } } });
   const series = await metricsOf(server.adminPort);
   for (const provider of PROVIDERS)
     t.ok(valueOf(series, 'acuity_recordings_total', { provider, outcome: 'read' }) > 0, provider);
   t.ok(valueOf(series, 'acuity_recordings_total', { provider: 'oura', outcome: 'refused' }) > 0);
   t.ok(valueOf(series, 'acuity_recording_seconds_count') > 0);
   t.ok(valueOf(series, 'acuity_findings_total', { type: 'recording_invalid' }) > 0);
-  await until(() => /"recording":"oura"/.test(server.output()));
+  const id = headers.get('x-request-id') ?? 'none';
+  await until(() => server.output().includes(id));
   t.notMatch(server.output(), /secret-marker|bedtime/);
 });
 

@@ -5,7 +5,7 @@ import { World, type Plan } from '#training/cohort/population.js';
 import { devices, seenBy, type OtherDevice } from '#training/evaluation/devices.js';
 import { direction } from '#training/evaluation/direction.js';
 import { edges } from '#training/evaluation/edges.js';
-import { livesOf } from '#training/evaluation/requests.js';
+import { follow, livesOf } from '#training/evaluation/requests.js';
 import { ServedModel } from '#training/served.js';
 import { MODEL } from '../fixtures/model.js';
 
@@ -86,3 +86,27 @@ for (const { number, title, demands } of [
   t.test(`point ${number}: ${title}`, async (t) => {
     for (const { demand, found, holds } of demands) t.ok(holds, `${demand}: ${found}`);
   });
+
+t.test('sex or age withheld: whom one is compared with stays, at every age', async (t) => {
+  for (const age of [20, 45, 70, 85])
+    for (const [field, most] of [
+      ['sex', 1],
+      ['age', 4],
+    ] as const)
+      for (const sex of ['F', 'M']) {
+        const weeks = lives(60, { parameters: { ageMin: age - 0.49, ageMax: age + 0.49 } });
+        const chosen = weeks.filter(([first]) => first?.sex === sex);
+        const shifts = new Float64Array(5);
+        for (const week of chosen) {
+          const [known, without] = [week, week.map((session) => ({ ...session, [field]: null }))];
+          const [before, after] = await Promise.all([known, without].map((one) => follow(judged.model, one)));
+          for (const k of shifts.keys())
+            shifts[k] =
+              (shifts[k] ?? 0) + ((after?.at(-1)?.[k] ?? NaN) - (before?.at(-1)?.[k] ?? NaN)) / chosen.length;
+        }
+        t.ok(
+          chosen.length > 20 && shifts.every((shift) => Math.abs(shift) <= most),
+          `${sex} ${age} ${field}: ${shifts.join(' ')}`,
+        );
+      }
+});

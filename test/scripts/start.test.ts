@@ -66,8 +66,8 @@ const CASES: readonly (readonly [
   said: string | RegExp,
   code?: number,
 ])[] = [
-  [{ STORE: 'exists', TRY: 'off' }, /^(?![^]*(Try it|sk_demo))/],
-  [{ KEYS: 'redis://host' }, /^(?![^]*sk_demo)/],
+  [{ STORE: 'exists', TRY: 'off' }, /^(?![^]*(Try it|sk_demo))[^]*acuity answers at/, 0],
+  [{ KEYS: 'redis://host' }, /^(?![^]*sk_demo)[^]*acuity answers at/, 0],
   [{ MODE: 'mistaken' }, /^(?![^]*sk_demo)/],
   // A server that does not come up still shows the key, which nothing else holds.
   [{ MODE: 'fail' }, /^(?![^]*curl)[^]*sk_demo_FIRST/, 1],

@@ -8,6 +8,7 @@ and is one more thing to install.
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -34,4 +35,9 @@ if __name__ == "__main__":
         text = source.read_text("utf-8")
         for pattern, word in WORDS.items():
             text = re.sub(pattern, word, text)
-        (TARGET / source.name).write_text(HEAD + text, "utf-8")
+        # Beside it and then renamed, where it differs: two test runs and a build may do this at once.
+        target = TARGET / source.name
+        if not target.exists() or target.read_text("utf-8") != HEAD + text:
+            beside = target.with_suffix(f".{os.getpid()}")
+            beside.write_text(HEAD + text, "utf-8")
+            beside.replace(target)

@@ -10,6 +10,8 @@ import pprint
 import socket
 import socketserver
 import stat
+import subprocess
+import sys
 import threading
 import traceback
 import warnings
@@ -259,6 +261,21 @@ def test_the_file_is_its_owners_alone(tmp_path: Path) -> None:
     (tmp_path / "link.db").symlink_to(tmp_path / "nowhere")
     with pytest.raises(FileExistsError):
         SqliteStorage(tmp_path / "link.db")
+
+
+def test_processes_lose_nothing_of_each_others_files(tmp_path: Path) -> None:
+    program = """
+import sys
+from acuity_client import SqliteStorage
+storage = SqliteStorage(sys.argv[1])
+for _ in range(20):
+    while not storage.save("a", f"{(stored := storage.load('a')) or ''} {sys.argv[2]}", stored):
+        pass
+"""
+    file = str(tmp_path / "histories.db")
+    processes = [subprocess.Popen([sys.executable, "-B", "-c", program, file, str(name)]) for name in range(3)]
+    assert [process.wait() for process in processes] == [0, 0, 0]
+    assert sorted(str(SqliteStorage(file).load("a")).split()) == sorted(["0", "1", "2"] * 20)
 
 
 class Proxy(socketserver.ThreadingTCPServer):

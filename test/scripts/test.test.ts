@@ -59,5 +59,5 @@ t.test('npm test', async (t) => {
     'node_modules/@tapjs/run/dist/esm/index.js': '',
   });
   const broken = await ended(process.execPath, ['scripts/test.js'], { cwd: dir, env: cleanEnvironment() });
-  t.match(broken, { code: 1, stderr: /tsc -b failed \(exit code 2\)/ }, 'before any test runs');
+  t.match(broken, { code: 1, stderr: /tsc -b src failed \(exit code 2\)/ }, 'before any test runs');
 });

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { register } from 'node:module';
 import { join } from 'node:path';
-import { ROOT } from './revision.js';
+import { oneOf } from '#bench/cli.js';
+import { REPOSITORY } from '#fixtures/repository.js';
 
 /** A defect in a compiled module: code, and what is put in its place. */
 type Defect = readonly (readonly [module: string, code: string, defect: string])[];
@@ -37,8 +38,7 @@ export type DefectName = keyof typeof DEFECTS;
 
 /** Loads modules from now on with the defect in them. */
 export function plant(defect: string): void {
-  if (!(defect in DEFECTS)) throw new TypeError(`no defect is called ${defect}`);
-  const changes: Defect = DEFECTS[defect as DefectName];
+  const changes: Defect = DEFECTS[oneOf(Object.keys(DEFECTS) as DefectName[], 'defect')(defect)];
   const source = `export async function load(url, context, next) {
     const loaded = await next(url, context);
     for (const [module, code, defect] of ${JSON.stringify(changes)}) {
@@ -80,7 +80,7 @@ export function hunt(defect: DefectName, { first, seeds, hours }: HuntOptions): 
 
 /** @returns what a run says when it fails; undefined where it does not */
 function simulate(options: readonly string[]): Omit<Hunt, 'isReplayed'> | undefined {
-  const command = [join(ROOT, '.build/torture/simulation/main.js'), ...options];
+  const command = [join(REPOSITORY, '.build/torture/simulation/main.js'), ...options];
   const { status, stdout, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8' });
   if (status === 0) return undefined;
   const [, seed, violation = ''] = /^seed (\d+) fails: (.*)$/m.exec(stdout) ?? [];

@@ -13,15 +13,15 @@ interface Stage {
   readonly traffic: Pick<Traffic, 'send'>;
   readonly store: FleetStore;
   readonly operator: Operator;
+  /** How often each thing that is counted has happened. */
+  readonly figures: ReadonlyMap<string, number>;
+  count(what: string): void;
   kill(at: number): void;
   stop(at: number): void;
   pause(at: number, ms: number): void;
   setLine(at: number, state: LineState): void;
   switchModel(): void;
 }
-
-/** Faults that were drawn, by what they were. */
-export type FaultFigures = Map<string, number>;
 
 interface Kind {
   readonly name: string;
@@ -126,7 +126,6 @@ const CALLS_PER_S: readonly number[] = [0.05, 0.3, 2];
 
 /** Which faults a run has is drawn with its seed: as a rule some kinds of them, now and then none. */
 export class Faults {
-  readonly figures: FaultFigures = new Map();
   readonly odds: { readonly hangUps: number; readonly slow: number; readonly poison: number };
   private readonly kinds: readonly Kind[];
   private readonly everyMs: number;
@@ -151,14 +150,12 @@ export class Faults {
     this.odds = { hangUps: maybe(0.3), slow: maybe(0.3), poison: maybe(0.02) };
   }
 
-  readonly onTrouble = (trouble: string): void => {
-    this.figures.set(trouble, (this.figures.get(trouble) ?? 0) + 1);
-  };
-
+  /** The store has lost something. */
   get hasLosses(): boolean {
     return this.has('store goes back') || this.has('store is emptied') || this.has('store fails over');
   }
 
+  /** Processes have ended without notice. */
   get hasKills(): boolean {
     return this.has(LOST);
   }
@@ -178,7 +175,7 @@ export class Faults {
   }
 
   private has(start: string): boolean {
-    return [...this.figures.keys()].some((name) => name.startsWith(start));
+    return [...this.world.figures.keys()].some((name) => name.startsWith(start));
   }
 
   private after(ms: number, work: () => void): void {
@@ -192,7 +189,7 @@ export class Faults {
     this.after(-Math.log(1 - random()) * this.everyMs, () => {
       const kind = this.kinds[Math.floor(random() * this.kinds.length)];
       if (kind !== undefined) {
-        this.onTrouble(kind.name);
+        this.world.count(kind.name);
         kind.act(this.world, random);
       }
       this.next();

@@ -13,6 +13,8 @@ export class Actor {
   /** When it was paused last, and when it went on; for ever ago before that. */
   pausedMs = -Infinity;
   resumedMs = -Infinity;
+  /** For how long it was paused in all, until it went on last. */
+  sleptMs = 0;
   /** Immediates keep their order, and its turns of the loop end one after the other. */
   turnEndsMs = 0;
 
@@ -43,9 +45,6 @@ class Happening {
   unref(): this {
     return this;
   }
-  hasRef(): boolean {
-    return true;
-  }
 }
 
 /** How long the loop takes at most until it comes to its immediates, in ms. */
@@ -58,7 +57,6 @@ const TURN_MS = 0.05;
  */
 export class Scheduler {
   nowMs = 0;
-  events = 0;
   /** Of all that happened, and when: equal for equal runs. */
   trace = 0x811c9dc5;
   readonly random: Random;
@@ -99,11 +97,17 @@ export class Scheduler {
     if (!actor.isPaused) return;
     actor.isPaused = false;
     actor.resumedMs = this.nowMs;
+    actor.sleptMs += this.nowMs - actor.pausedMs;
     for (const happening of actor.held.splice(0)) {
       happening.dueMs = this.nowMs;
       happening.order = this.order++;
       this.push(happening);
     }
+  }
+
+  /** How long it has not been paused, in ms. */
+  awakeMs({ isPaused, pausedMs, sleptMs }: Actor): number {
+    return (isPaused ? pausedMs : this.nowMs) - sleptMs;
   }
 
   kill(actor: Actor): void {
@@ -152,7 +156,6 @@ export class Scheduler {
 
   private happen(next: Happening): void {
     const { actor } = next;
-    this.events++;
     this.note(actor.number);
     this.note(this.nowMs * 1000);
     this.actor = actor;

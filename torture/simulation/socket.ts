@@ -30,9 +30,8 @@ export class SimulatedRequest {
     return this.head.method.toLowerCase();
   }
 
-  end(): HttpRequest {
+  end(): void {
     this.isOver = true;
-    return this as unknown as HttpRequest;
   }
 
   get asRequest(): HttpRequest {

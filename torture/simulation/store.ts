@@ -27,12 +27,12 @@ export class MemoryStore {
   constructor(private readonly options: StoreOptions) {}
 
   snapshot(): Snapshot {
-    return copyOf(this.entries);
+    return structuredClone(this.entries);
   }
 
   /** The store goes back to what it was; no connection outlives that. */
   restore(snapshot: Snapshot): void {
-    this.entries = copyOf(snapshot);
+    this.entries = structuredClone(snapshot) as Map<string, Entry>;
     this.writes.clear();
     this.base = ++this.written;
   }
@@ -143,11 +143,4 @@ export class StoreSession {
 
 function wrongKind(key: string): Error {
   return new Error(`WRONGTYPE of ${key}`);
-}
-
-function copyOf(entries: Snapshot): Map<string, Entry> {
-  const copy = new Map<string, Entry>();
-  for (const [key, { value, ...rest }] of entries)
-    copy.set(key, { ...rest, value: typeof value === 'string' ? value : new Map(value) });
-  return copy;
 }

@@ -44,7 +44,6 @@ const SAY_MS = 30_000;
 const SOAKERS = 24;
 const THINK_MS = 24;
 const SAMPLE_MS = 1_000;
-const SHORT_MINUTES = 0.15;
 /** The start, in which heaps find their size, is left out. */
 const WARM_SHARE = 0.2;
 const MIB = 1024 * 1024;
@@ -71,13 +70,13 @@ export const soak: Part = {
   name: 'soak',
   about: `${SOAKERS} callers who come and go for some minutes: what grows`,
   beyond: 'memory, descriptors and lag over real time',
-  async run(scope, { form, minutes, seed, say }) {
+  async run(scope, { minutes, seed, say }) {
     const server = await startServer(scope, { env: { ACUITY_LOG_LEVEL: 'fatal', ...loopsOf(LOOPS) } });
     const run = new Crowd(server, await knownAnswers(server, BODIES.short, seed), {
       fatal: 0,
       thinkMs: THINK_MS,
     });
-    const endMs = performance.now() + 60_000 * (form === 'short' ? SHORT_MINUTES : minutes);
+    const endMs = performance.now() + 60_000 * minutes;
     const readings: Reading[] = [];
     await run.call(SOAKERS, seed, () => performance.now() > endMs, [
       [KEYS_MS, () => run.changeKeys()],
@@ -91,13 +90,7 @@ export const soak: Part = {
   },
 };
 
-interface Reading {
-  readonly minutes: number;
-  readonly memory: number;
-  readonly files: number;
-  readonly lag: number;
-  readonly p99: number;
-}
+type Reading = Awaited<ReturnType<Crowd['read']>>;
 
 /** What must not grow by more than `most` a minute, from the first half of the time to the second. */
 const GROWTHS = [
@@ -281,7 +274,7 @@ class Crowd {
     }
   }
 
-  async read(): Promise<Reading> {
+  async read() {
     const { pid, adminPort } = this.server;
     const sorted = Float64Array.from(this.timesMs).toSorted();
     this.timesMs = [];

@@ -5,13 +5,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { issue, revoked, type KeyOrder } from '#acuity/auth/lifecycle.js';
 import { dayOf } from '#acuity/auth/limits.js';
 import { openStores } from '#acuity/auth/location.js';
-import type { KeyStores } from '#acuity/auth/store.js';
 import { JSON_TYPE } from '#acuity/contract/mediaTypes.js';
 import { quantileOf } from '#acuity/load/statistics.js';
 import { requestBody } from '#fixtures/bodies.js';
 import { startReplicasProxy, WITHOUT_HAPROXY } from '#fixtures/proxies.js';
 import { changeManifest, copyModel } from '#fixtures/model.js';
-import { REDIS, startStore, type RunningStore } from '#fixtures/redis.js';
+import { REDIS, startStore } from '#fixtures/redis.js';
 import { metricsOf, valueOf } from '#fixtures/promtool.js';
 import {
   freePorts,
@@ -41,7 +40,7 @@ export const replicas: Part = {
   async run(scope, { form, say }) {
     const absent = REDIS.skip || WITHOUT_HAPROXY;
     if (absent !== false) return [new Trial('replicas').with({ skipped: absent })];
-    const fleet = await Fleet.start(scope);
+    const fleet = await startFleet(scope);
     const seconds = SECONDS[form];
     return [...(await phases(fleet, seconds, say)), ...(await promises(fleet, seconds, say))];
   },
@@ -49,22 +48,21 @@ export const replicas: Part = {
 
 /** Load from the first phase to the last: only what a killed process was answering may fail. */
 async function phases(fleet: Fleet, seconds: number, say: (line: string) => void): Promise<Trial[]> {
-  const { key } = await fleet.issue({ kind: 'live', ratePerS: null });
-  const load = new Caller(fleet.port, key);
+  const load = await fleet.caller({ kind: 'live', ratePerS: null });
   const trials: Trial[] = [];
   const phase = async (what: string, act: () => Promise<unknown>, failuresMax = 0): Promise<void> => {
     say(what);
-    load.begin();
     const done = (async () => {
       await act();
       await pause(seconds * 1000);
     })();
-    await load.ask(RATE, done);
-    const failed = load.asked - load.count(200);
-    const statuses = `${failed} of ${load.asked} failed, ${failuresMax} may: ${JSON.stringify(Object.fromEntries(load.answers))}`;
-    const failure = load.asked > 0 && failed <= failuresMax ? undefined : statuses;
-    const p99Ms = quantileOf(Float64Array.from(load.timesMs).toSorted(), 0.99);
-    const figure = `${load.asked} requests, ${failed} failed, p99 ${p99Ms.toFixed(0)} ms`;
+    const answers = await load.ask(RATE, done);
+    const asked = answers.timesMs.length;
+    const failed = asked - answers.of(200);
+    const statuses = `${failed} of ${asked} failed, ${failuresMax} may: ${JSON.stringify(Object.fromEntries(answers.byStatus))}`;
+    const failure = asked > 0 && failed <= failuresMax ? undefined : statuses;
+    const p99Ms = quantileOf(Float64Array.from(answers.timesMs).toSorted(), 0.99);
+    const figure = `${asked} requests, ${failed} failed, p99 ${p99Ms.toFixed(0)} ms`;
     trials.push(new Trial(what).with({ figure }).add(failure));
   };
   const locals = async (isLocal: boolean): Promise<void> => {
@@ -111,30 +109,27 @@ async function promises(fleet: Fleet, seconds: number, say: (line: string) => vo
     const figure = `${got} of ${Math.round(allowed)}: ${percent < 0 ? '−' : '+'}${Math.abs(percent).toFixed(1)} %`;
     return new Trial(what).with({ figure }).add(Math.abs(percent) <= 5 ? undefined : figure);
   };
-  const greedy = await fleet.issue({ kind: 'live', ratePerS: RATE });
-  const caller = new Caller(fleet.port, greedy.key);
-  await caller.ask(3 * RATE, pause(seconds * 1000));
-  const rate = near(`a rate of ${RATE}/s`, caller.count(200), RATE * (2 + seconds));
+  const greedy = await fleet.caller({ kind: 'live', ratePerS: RATE });
+  const taken = (await greedy.ask(3 * RATE, pause(seconds * 1000))).of(200);
+  const rate = near(`a rate of ${RATE}/s`, taken, RATE * (2 + seconds));
 
-  const limited = await fleet.issue({ kind: 'live', ratePerS: null, dailyMax: QUOTA });
-  const spender = new Caller(fleet.port, limited.key);
-  await spender.ask(80, pause((2 * QUOTA * 1000) / 80));
-  const quota = near(`${QUOTA} predictions a day`, spender.count(200), QUOTA);
+  const spender = await fleet.caller({ kind: 'live', ratePerS: null, dailyMax: QUOTA });
+  const spent = await spender.ask(80, pause((2 * QUOTA * 1000) / 80));
+  const answered = spent.of(200);
+  const quota = near(`${QUOTA} predictions a day`, answered, QUOTA);
   await pause(1000);
-  const counted = await fleet.counted(limited.id);
-  const answered = spender.count(200);
-  const usage = `${counted} counted, ${answered} answered with 200, ${spender.count(429)} with 429`;
+  const today = dayOf(Date.now());
+  const days = await fleet.stores.usage(today - 1, today); // as `acuity keys usage` has it
+  const counted = days.reduce((sum, { used }) => sum + (used[spender.id] ?? 0), 0);
+  const usage = `${counted} counted, ${answered} answered with 200, ${spent.of(429)} with 429`;
 
-  const gone = await fleet.issue({ kind: 'live', ratePerS: null });
-  const late = new Caller(fleet.port, gone.key);
-  await late.ask(30, pause(1000));
-  await fleet.stores.keys.amend(gone.id, (record) => revoked(record, Date.now()));
+  const late = await fleet.caller({ kind: 'live', ratePerS: null });
+  const before = (await late.ask(30, pause(1000))).of(200);
+  await fleet.stores.keys.amend(late.id, (record) => revoked(record, Date.now()));
   await pause(1000);
-  const before = late.count(200);
-  late.begin();
-  await late.ask(30, pause(2000));
-  const refusals = `${late.count(200)} answers, ${late.count(403)} refused`;
-  const isRefused = before > 0 && late.count(200) === 0 && late.count(403) > 0;
+  const after = await late.ask(30, pause(2000));
+  const refusals = `${after.of(200)} answers, ${after.of(403)} refused`;
+  const isRefused = before > 0 && after.of(200) === 0 && after.of(403) > 0;
   return [
     rate,
     quota,
@@ -145,47 +140,28 @@ async function promises(fleet: Fleet, seconds: number, say: (line: string) => vo
   ];
 }
 
-class Fleet {
-  private constructor(
-    /** Of the load balancer. */
-    readonly port: number,
-    readonly store: RunningStore,
-    readonly stores: KeyStores,
-    readonly replicas: readonly Replica[],
-    readonly nextModel: string,
-  ) {}
+type Fleet = Awaited<ReturnType<typeof startFleet>>;
 
-  static async start(t: Teardown): Promise<Fleet> {
-    const folder = mkdtempSync(join(tmpdir(), 'acuity-fleet-'));
-    t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-    const nextModel = copyModel(join(folder, 'next'));
-    changeManifest(nextModel, (manifest) => ({ ...manifest, version: `${manifest.version}-next` }));
-    const store = await startStore(t, { isKept: true });
-    const stores = await openStores(store.url);
-    t.teardown(() => stores.close());
-    const replicas: Replica[] = [];
-    for (let at = 0; at < REPLICAS; at++) replicas.push(new Replica(t, await freePorts(), store.url));
-    for (const replica of replicas) await replica.start();
-    const { port } = await startReplicasProxy(
-      t,
-      replicas.map(({ ports }) => ports),
-    );
-    return new Fleet(port, store, stores, replicas, nextModel);
-  }
-
-  async issue(order: KeyOrder): Promise<{ readonly id: string; readonly key: string }> {
+async function startFleet(t: Teardown) {
+  const folder = mkdtempSync(join(tmpdir(), 'acuity-fleet-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const nextModel = copyModel(join(folder, 'next'));
+  changeManifest(nextModel, (manifest) => ({ ...manifest, version: `${manifest.version}-next` }));
+  const store = await startStore(t, { isKept: true });
+  const stores = await openStores(store.url);
+  t.teardown(() => stores.close());
+  const replicas: Replica[] = [];
+  for (let at = 0; at < REPLICAS; at++) replicas.push(new Replica(t, await freePorts(), store.url));
+  for (const replica of replicas) await replica.start();
+  const { port } = await startReplicasProxy(t, replicas.map(({ ports }) => ports)); // prettier-ignore
+  /** A caller through the load balancer, with a key of its own. */
+  const caller = async (order: KeyOrder): Promise<Caller> => {
     const { record, key } = issue(order, Date.now());
-    await this.stores.keys.insert(record);
-    await this.stores.spread();
-    return { id: record.id, key };
-  }
-
-  /** As `acuity keys usage` has it. */
-  async counted(id: string): Promise<number> {
-    const today = dayOf(Date.now());
-    const days = await this.stores.usage(today - 1, today);
-    return days.reduce((sum, { used }) => sum + (used[id] ?? 0), 0);
-  }
+    await stores.keys.insert(record);
+    await stores.spread();
+    return new Caller(port, record.id, key);
+  };
+  return { caller, store, stores, replicas, nextModel };
 }
 
 /** One of the three: its own ports, and the process that serves on them. */
@@ -219,46 +195,43 @@ class Replica {
   }
 }
 
-/** Sends at a given rate, whether answers come or not, and counts them by status; 0: none came. */
+/** Answers by status, 0 where none came, and their times since each request was due. */
+class Answers {
+  readonly byStatus = new Map<number, number>();
+  readonly timesMs: number[] = [];
+
+  of(status: number): number {
+    return this.byStatus.get(status) ?? 0;
+  }
+}
+
+/** Sends at a given rate, whether answers come or not. */
 class Caller {
-  answers = new Map<number, number>();
-  timesMs: number[] = [];
-  asked = 0;
   private readonly request: RequestInit;
 
   constructor(
     private readonly port: number,
+    readonly id: string,
     key: string,
   ) {
     this.request = { method: 'POST', headers: { 'Content-Type': JSON_TYPE, 'X-API-Key': key }, body: BODY };
   }
 
-  count(status: number): number {
-    return this.answers.get(status) ?? 0;
-  }
-
-  /** Counts from here on. */
-  begin(): void {
-    this.answers = new Map();
-    this.timesMs = [];
-    this.asked = 0;
-  }
-
   /** Sends `rate` times a second until `end`; resolves when all are answered. */
-  async ask(rate: number, end: Promise<unknown>): Promise<void> {
+  async ask(rate: number, end: Promise<unknown>): Promise<Answers> {
+    const answers = new Answers();
     const startMs = performance.now();
     const asked: Promise<void>[] = [];
     const over = end.then(() => true);
     do {
       const due = ((performance.now() - startMs) * rate) / 1000;
-      while (asked.length < due) asked.push(this.one(startMs + (asked.length * 1000) / rate));
+      while (asked.length < due) asked.push(this.one(startMs + (asked.length * 1000) / rate, answers));
     } while (!(await Promise.race([over, pause(5, false)])));
     await Promise.all(asked);
+    return answers;
   }
 
-  /** Its time counts from when it was due. */
-  private async one(dueMs: number): Promise<void> {
-    this.asked++;
+  private async one(dueMs: number, answers: Answers): Promise<void> {
     const signal = AbortSignal.timeout(ANSWER_MS);
     const status = await fetch(`http://127.0.0.1:${this.port}/predict`, { ...this.request, signal })
       .then(async (response) => {
@@ -266,7 +239,7 @@ class Caller {
         return response.status;
       })
       .catch(() => 0);
-    this.timesMs.push(performance.now() - dueMs);
-    this.answers.set(status, this.count(status) + 1);
+    answers.timesMs.push(performance.now() - dueMs);
+    answers.byStatus.set(status, answers.of(status) + 1);
   }
 }

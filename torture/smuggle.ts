@@ -38,13 +38,8 @@ interface Setting {
 }
 
 const SETTINGS: readonly Setting[] = [
-  { name: 'HAProxy', skip: HAPROXY.skip, versions: [1], start: (t, port) => startPlainHaproxy(t, port) },
-  {
-    name: 'HAProxy, HTTP/2',
-    skip: HAPROXY.skip,
-    versions: [2],
-    start: (t, port) => startPlainHaproxy(t, port),
-  },
+  { name: 'HAProxy', skip: HAPROXY.skip, versions: [1], start: startPlainHaproxy },
+  { name: 'HAProxy, HTTP/2', skip: HAPROXY.skip, versions: [2], start: startPlainHaproxy },
   {
     name: 'HAProxy of Debian 13',
     skip: HAPROXY_OF_DEBIAN_13.skip,
@@ -103,7 +98,7 @@ class SmuggleRun {
   ) {
     this.answers = new Trial(`${setting.name}: answers`);
     this.refusals = new Trial(`${setting.name}: refusals of chunked uploads`);
-    this.senders = { keys: [attacked.server.key], bodyBytesMax: BODY_BYTES_MAX };
+    this.senders = { key: attacked.server.key, bodyBytesMax: BODY_BYTES_MAX };
     this.endsMs = performance.now() + attacked.ms;
   }
 

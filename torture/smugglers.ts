@@ -9,10 +9,10 @@ export interface Upload {
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  readonly trailer: readonly [string, string] | undefined;
+  readonly trailer?: readonly [string, string];
   /** Before the trailers, or before the last chunk, too; without a pause everything comes at once. */
-  readonly pauseMs: number | undefined;
-  readonly isEndLate: boolean;
+  readonly pauseMs?: number | undefined;
+  readonly isEndLate?: boolean;
 }
 
 /** How long a sender waits for the answer to an upload. */
@@ -27,19 +27,18 @@ const TRAILERS: readonly (readonly [string, string])[] = [
 ];
 
 export interface Senders {
-  readonly keys: readonly string[];
+  readonly key: string;
   readonly bodyBytesMax: number;
 }
 
 /** The upload of an attacker who wants to shift the answers on a shared connection by one. */
-export function smuggled(random: Random, { keys, bodyBytesMax }: Senders, id: string): Upload {
-  const key = pick(random, ['', 'no-such-key', ...keys]);
+export function smuggled(random: Random, { key, bodyBytesMax }: Senders, id: string): Upload {
   return {
     method: pick(random, ['POST', 'POST', 'POST', 'PUT', 'HEAD']),
     target: pick(random, ['/predict', '/predict', '/predict', '/other']),
     headers: {
       'X-Request-Id': id,
-      'X-API-Key': key,
+      'X-API-Key': pick(random, ['', 'no-such-key', key]),
       ...(random() < 0.1 ? { 'Content-Type': 'text/plain' } : {}),
     },
     body: pick(random, [BODY, BODY, '{', BODY.padEnd(40_000), BODY.padEnd(bodyBytesMax + 20_000)]),
@@ -52,10 +51,9 @@ export function smuggled(random: Random, { keys, bodyBytesMax }: Senders, id: st
 /** An honest upload that is refused, and how. */
 export function refusable(
   random: Random,
-  { keys, bodyBytesMax }: Senders,
+  { key, bodyBytesMax }: Senders,
   id: string,
 ): { readonly upload: Upload; readonly status: number } {
-  const [key = ''] = keys;
   const { status, ...special } = pick(random, [
     { status: 401, headers: {} },
     { status: 403, headers: { 'X-API-Key': 'no-such-key' } },
@@ -71,9 +69,6 @@ export function refusable(
       target,
       headers: { ...special.headers, 'X-Request-Id': id },
       body: BODY.padEnd(bytes),
-      trailer: undefined,
-      pauseMs: undefined,
-      isEndLate: false,
     },
   };
 }

@@ -64,14 +64,14 @@ export interface Hunt {
 }
 
 /** Which fleets are simulated. */
-export interface HuntOptions {
+export interface Fleets {
   readonly first: number;
   readonly seeds: number;
   readonly hours: number;
 }
 
 /** Simulates a service with a defect, seed by seed until it is found. */
-export function hunt(defect: DefectName, { first, seeds, hours }: HuntOptions): Hunt {
+export function hunt(defect: DefectName, { first, seeds, hours }: Fleets): Hunt {
   const options = ['--defect', defect, '--first', `${first}`, '--seeds', `${seeds}`, '--hours', `${hours}`];
   const found = simulate(options);
   if (found === undefined) return { seed: undefined, violation: '', again: '', isReplayed: false };

@@ -6,9 +6,8 @@ import { parseArgs } from 'node:util';
 import { messageOf } from '#acuity/base/errors.js';
 import { positive, runCommand, text } from '#bench/cli.js';
 import { REPOSITORY } from '#fixtures/repository.js';
-import { DEFECTS, hunt, plant, type DefectName } from './defects.js';
+import { DEFECTS, hunt, plant, type DefectName, type Fleets } from './defects.js';
 
-const MS_PER_HOUR = 3_600_000;
 /** What a run follows from, beside its seed, as it was compiled. */
 const COMPILED = ['dist', '.build/torture/simulation'];
 
@@ -42,10 +41,7 @@ await runCommand(USAGE, async () => {
   else await simulate({ ...values, first, seeds, hours });
 });
 
-interface Asked {
-  readonly first: number;
-  readonly seeds: number;
-  readonly hours: number;
+interface Asked extends Fleets {
   readonly defect?: string | undefined;
   readonly revision?: string | undefined;
 }
@@ -58,7 +54,6 @@ async function simulate({ first, seeds, hours, defect, revision: wanted }: Asked
   const { World } = await import('./world.js');
   const sum = new Map<string, number>();
   let simulatedHours = 0;
-  const startCpu = process.cpuUsage();
   for (let seed = first; seed < first + seeds; seed++) {
     try {
       const { hours: lasted, trace, figures } = await new World(seed, hours).run();
@@ -77,10 +72,7 @@ async function simulate({ first, seeds, hours, defect, revision: wanted }: Asked
       return;
     }
   }
-  const { user, system } = process.cpuUsage(startCpu);
-  const speed = (simulatedHours * MS_PER_HOUR * 1000) / (user + system);
   say(`\n${simulatedHours.toFixed(2)} hours of ${seeds} fleets; revision ${here}`);
-  say(`${Math.round(speed)} simulated hours in an hour of processor time`);
   const most = [...sum].toSorted(([, a], [, b]) => b - a);
   say(most.map(([what, count]) => `${what}: ${count}`).join('; '));
 }

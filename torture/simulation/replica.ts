@@ -7,7 +7,7 @@ import { RedisCounts } from '#acuity/auth/redisCounts.js';
 import { RedisKeyStore } from '#acuity/auth/redisKeys.js';
 import type { StoreTransport } from '#acuity/auth/redisNames.js';
 import type { Clock } from '#acuity/base/clock.js';
-import type { Random } from '#acuity/base/random.js';
+import { pick, type Random } from '#acuity/base/random.js';
 import { MetricWriter } from '#acuity/base/metrics.js';
 import type { Config } from '#acuity/config/options.js';
 import { METRICS, allocateLoopMetrics } from '#acuity/contract/metrics.js';
@@ -30,15 +30,19 @@ import type { Actor, Scheduler } from './scheduler.js';
 import { THRESHOLDS } from './scores.js';
 
 /** How every process of a run is set up. */
-export interface Settings {
-  readonly loops: number;
-  readonly workers: number;
-  readonly batchMax: number;
-  readonly queueMax: number;
-  readonly deadlineMs: number;
-  readonly hangMs: number;
-  readonly bodyMaxBytes: number;
-  readonly bodiesMaxBytes: number;
+export type Settings = ReturnType<typeof settingsOf>;
+
+export function settingsOf(random: Random) {
+  return {
+    loops: pick(random, [1, 1, 2]),
+    workers: pick(random, [1, 2]),
+    batchMax: pick(random, [1, 2, 4, 8]),
+    queueMax: pick(random, [4, 16, 64]),
+    deadlineMs: pick(random, [300, 1000, 1000, 3000]),
+    hangMs: pick(random, [1500, 5000]),
+    bodyMaxBytes: pick(random, [131_072, 262_144]),
+    bodiesMaxBytes: pick(random, [262_144, 1_048_576]),
+  };
 }
 
 /** The ways of one process to the store, each its own connection. */

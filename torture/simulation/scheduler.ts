@@ -68,7 +68,6 @@ export class Scheduler {
   private order = 0;
   private actors = 0;
   private fault: unknown;
-  private restore: () => void = () => undefined;
 
   constructor(seed: number) {
     this.random = seededRandom(seed);
@@ -174,8 +173,8 @@ export class Scheduler {
     if (this.fault !== undefined) throw this.fault;
   }
 
-  /** Takes the place of the process's timers, clocks and random numbers, until `uninstall`. */
-  install(): void {
+  /** Takes the place of the process's timers, clocks and random numbers. @returns what gives them back */
+  install(): () => void {
     const { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate } = globalThis;
     const real = { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate };
     const { now } = Date;
@@ -212,7 +211,7 @@ export class Scheduler {
     Math.random = this.random;
     crypto.randomInt = ((max: number) => Math.floor(this.random() * max)) as typeof crypto.randomInt;
     syncBuiltinESMExports();
-    this.restore = () => {
+    return () => {
       process.off('unhandledRejection', onRejection);
       Object.assign(globalThis, real);
       Date.now = now;
@@ -221,10 +220,6 @@ export class Scheduler {
       crypto.randomInt = randomInt;
       syncBuiltinESMExports();
     };
-  }
-
-  uninstall(): void {
-    this.restore();
   }
 
   private timer(work: () => void, dueMs: number, everyMs?: number): Happening {

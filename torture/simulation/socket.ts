@@ -1,5 +1,3 @@
-import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
-
 /** The head of a request. */
 export interface Head {
   readonly method: string;
@@ -33,10 +31,6 @@ export class SimulatedRequest {
   end(): void {
     this.isOver = true;
   }
-
-  get asRequest(): HttpRequest {
-    return this as unknown as HttpRequest;
-  }
 }
 
 /**
@@ -60,10 +54,6 @@ export class SimulatedResponse {
     private readonly onAnswer: (answer: Answer) => void,
     private readonly reads: () => boolean,
   ) {}
-
-  get asResponse(): HttpResponse {
-    return this as unknown as HttpResponse;
-  }
 
   cork(work: () => void): this {
     this.touch();

@@ -1,3 +1,4 @@
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { pick } from '#acuity/base/random.js';
 import { NDJSON_TYPE } from '#acuity/contract/mediaTypes.js';
 import type { Ask } from './callers.js';
@@ -190,9 +191,10 @@ export class Traffic {
     const loop = pick(this.options.scheduler.random, target.replica.loops);
     const { predict } = loop;
     const request = new SimulatedRequest(head);
-    if (head.path !== '/predict') predict.notFound(response.asResponse, request.asRequest);
-    else if (head.method !== 'POST') predict.methodNotAllowed(response.asResponse, request.asRequest);
-    else predict.handle(response.asResponse, request.asRequest);
+    const pair = [response as unknown as HttpResponse, request as unknown as HttpRequest] as const;
+    if (head.path !== '/predict') predict.notFound(...pair);
+    else if (head.method !== 'POST') predict.methodNotAllowed(...pair);
+    else predict.handle(...pair);
     request.end();
   }
 

@@ -1,4 +1,4 @@
-import { pick, type Random } from '#acuity/base/random.js';
+import { pick } from '#acuity/base/random.js';
 import { Callers } from './callers.js';
 import { Checks } from './checks.js';
 import { Faults, LOST } from './faults.js';
@@ -7,20 +7,13 @@ import { FleetStore } from './fleetStore.js';
 import type { LineState } from './line.js';
 import { Operator } from './operator.js';
 import type { WorkerTroubles } from './pool.js';
-import { Replica, type Settings } from './replica.js';
+import { Replica, settingsOf, type Settings } from './replica.js';
 import { Scheduler, type Actor } from './scheduler.js';
 import { Seat, Traffic } from './traffic.js';
 
 /** What must hold and does not. */
 export class Violation extends Error {
   override readonly name = 'Violation';
-}
-
-export interface RunFigures {
-  readonly hours: number;
-  readonly trace: string;
-  /** How often each thing happened: requests, their answers, faults. */
-  readonly figures: ReadonlyMap<string, number>;
 }
 
 const QUOTAS = [2, 20, 61, 400, 5000];
@@ -47,6 +40,7 @@ export class World {
   readonly store: FleetStore;
   readonly operator: Operator;
   readonly traffic: Traffic;
+  /** How often each thing happened: requests, their answers, faults. */
   readonly figures = new Map<string, number>();
   private model = 1;
   private readonly actor: Actor;
@@ -105,9 +99,9 @@ export class World {
   }
 
   /** Rejects with a `Violation` where something does not hold. */
-  async run(): Promise<RunFigures> {
-    const { scheduler } = this;
-    scheduler.install();
+  async run() {
+    const { scheduler, figures } = this;
+    const uninstall = scheduler.install();
     try {
       await this.begin();
       const endMs = this.hours * HOUR_MS;
@@ -116,13 +110,10 @@ export class World {
       this.watchWaits();
       await scheduler.run(endMs);
       await this.end();
-      return {
-        hours: scheduler.nowMs / HOUR_MS,
-        trace: scheduler.trace.toString(16).padStart(8, '0'),
-        figures: this.figures,
-      };
+      const trace = scheduler.trace.toString(16).padStart(8, '0');
+      return { hours: scheduler.nowMs / HOUR_MS, trace, figures };
     } finally {
-      scheduler.uninstall();
+      uninstall();
     }
   }
 
@@ -311,17 +302,4 @@ export class World {
     const limited = random() < 0.5 ? valid.filter(({ dailyMax }) => dailyMax !== null) : valid;
     return pick(random, limited.length > 0 ? limited : keys).key;
   }
-}
-
-function settingsOf(random: Random): Settings {
-  return {
-    loops: pick(random, [1, 1, 2]),
-    workers: pick(random, [1, 2]),
-    batchMax: pick(random, [1, 2, 4, 8]),
-    queueMax: pick(random, [4, 16, 64]),
-    deadlineMs: pick(random, [300, 1000, 1000, 3000]),
-    hangMs: pick(random, [1500, 5000]),
-    bodyMaxBytes: pick(random, [131_072, 262_144]),
-    bodiesMaxBytes: pick(random, [262_144, 1_048_576]),
-  };
 }

@@ -61,26 +61,6 @@ const TOTAL = STAGES.indexOf('total');
 /** The stages that a request's time is made of, in order. */
 export const PARTS: readonly string[] = STAGES.slice(0, TOTAL);
 
-/** The counters at one moment; a point is the difference between two. */
-interface Snapshot {
-  readonly monotonicMs: number;
-  readonly served: number;
-  readonly buckets: Float64Array;
-  /** Total time of all scored requests. */
-  readonly totalMs: number;
-  readonly stagesMs: readonly number[];
-  readonly batches: number;
-  readonly rows: number;
-  readonly workerBusyMs: number;
-  readonly loopBusyMs: readonly number[];
-  readonly loopCpuMs: readonly number[];
-  readonly gcMs: number;
-  readonly connectionsRefused: number;
-  readonly workersLost: number;
-  readonly runsFailed: number;
-  readonly refusals: readonly number[];
-}
-
 export interface TimeSeriesOptions {
   readonly reader: MetricReader<LoopCatalogue>;
   readonly clock: Clock;
@@ -94,10 +74,12 @@ export interface TimeSeriesOptions {
  */
 export class TimeSeries {
   private readonly kept: Point[] = [];
-  private last: Snapshot;
+  private last: MetricReader<LoopCatalogue>;
+  private lastMs: number;
 
   constructor(private readonly options: TimeSeriesOptions) {
-    this.last = this.snapshot();
+    this.last = options.reader.snapshot();
+    this.lastMs = options.clock.monotonicMs();
   }
 
   /** Oldest first. */
@@ -108,75 +90,53 @@ export class TimeSeries {
   /** Adds a point for the time since the last one. */
   sample(): Point {
     const before = this.last;
-    const now = this.snapshot();
-    this.last = now;
-    const point = this.between(before, now);
+    const beforeMs = this.lastMs;
+    this.last = this.options.reader.snapshot();
+    this.lastMs = this.options.clock.monotonicMs();
+    const point = this.pointSince(before, Math.max(1, this.lastMs - beforeMs));
     this.kept.push(point);
     if (this.kept.length > POINTS_MAX) this.kept.shift();
     return point;
   }
 
-  private between(before: Snapshot, now: Snapshot): Point {
-    const { reader, clock, workers, rssBytes } = this.options;
-    const elapsedMs = Math.max(1, now.monotonicMs - before.monotonicMs);
-    const perSecond = 1000 / elapsedMs;
-    const refused = now.refusals.map((count, cause) => count - (before.refusals[cause] ?? 0));
-    const buckets = now.buckets.map((count, bucket) => count - (before.buckets[bucket] ?? 0));
-    const served = now.served - before.served;
+  private pointSince(before: MetricReader<LoopCatalogue>, elapsedMs: number): Point {
+    const { last: now, options } = this;
+    const since = now.since(before);
+    const loops = [...Array(now.loopCount).keys()];
+    // A loop's first reading covers all the time since its thread began.
+    const shares = (key: 'loopBusy' | 'loopCpu'): number[] =>
+      loops.map((loop) => (before.ofLoop(loop, key) === 0 ? NaN : share(since.ofLoop(loop, key), elapsedMs)));
+    const refusals = REFUSAL_CAUSES.map((cause, cell) => [cause, since.total('refusals', cell)] as const);
+    const { buckets, sum: totalMs } = since.histogram('stages', TOTAL);
+    const served = sum(buckets);
     const latency = (q: number): number => short(quantile(METRICS.stages, buckets, q));
+    const variants = GRAPH_VARIANTS.map((_, cell) => since.histogram('batchRows', cell));
+    const batches = sum(variants.map((variant) => sum(variant.buckets)));
+    const gcMs = sum(METRICS.gcTime.labels.kind.map((_, cell) => since.total('gcTime', cell)));
     return {
-      atMs: Math.round(clock.nowMs()),
-      served: short(served * perSecond),
-      refused: short(sum(refused) * perSecond),
+      atMs: Math.round(options.clock.nowMs()),
+      served: short((served * 1000) / elapsedMs),
+      refused: short((sum(refusals.map(([, count]) => count)) * 1000) / elapsedMs),
       p50Ms: latency(0.5),
       p99Ms: latency(0.99),
       p999Ms: latency(0.999),
-      inFlight: short(Math.max(reader.total('pending'), (now.totalMs - before.totalMs) / elapsedMs)),
-      inFlightMost: reader.total('pendingMost'),
-      queued: reader.total('queued'),
-      batchRows: short((now.rows - before.rows) / (now.batches - before.batches)),
-      stagesMs: now.stagesMs.map((ms, stage) => short((ms - (before.stagesMs[stage] ?? 0)) / served)),
-      workersBusy: short((now.workerBusyMs - before.workerBusyMs) / (elapsedMs * workers)),
-      loopsBusy: now.loopBusyMs.map((ms, loop) => shareSince(before.loopBusyMs[loop], ms, elapsedMs) || 0),
-      loopsOnCore: now.loopCpuMs.map((ms, loop) => shareSince(before.loopCpuMs[loop], ms, elapsedMs)),
-      lagMs: short(Math.max(...now.loopBusyMs.map((_, loop) => reader.ofLoop(loop, 'loopLag')))),
-      gc: share(now.gcMs - before.gcMs, elapsedMs),
-      rssBytes: rssBytes(),
-      connections: reader.total('connections'),
-      connectionsRefused: now.connectionsRefused - before.connectionsRefused,
-      heldBytes: reader.total('heldBytes'),
-      workersLost: now.workersLost - before.workersLost,
-      runsFailed: now.runsFailed - before.runsFailed,
-      refusals: Object.fromEntries(
-        REFUSAL_CAUSES.map((cause, cell) => [cause, refused[cell] ?? 0] as const).filter(
-          ([, count]) => count > 0,
-        ),
-      ),
-    };
-  }
-
-  private snapshot(): Snapshot {
-    const { reader, clock } = this.options;
-    const { buckets, sum: totalMs } = reader.histogram('stages', TOTAL);
-    const variants = GRAPH_VARIANTS.map((_, cell) => reader.histogram('batchRows', cell));
-    const ofLoops = (key: 'loopBusy' | 'loopCpu'): number[] =>
-      Array.from({ length: reader.loopCount }, (_, loop) => reader.ofLoop(loop, key));
-    return {
-      monotonicMs: clock.monotonicMs(),
-      served: sum(buckets),
-      buckets,
-      totalMs,
-      stagesMs: PARTS.map((_, cell) => reader.histogram('stages', cell).sum),
-      batches: sum(variants.map((variant) => sum(variant.buckets))),
-      rows: sum(variants.map((variant) => variant.sum)),
-      workerBusyMs: reader.total('workerBusy'),
-      loopBusyMs: ofLoops('loopBusy'),
-      loopCpuMs: ofLoops('loopCpu'),
-      gcMs: sum(METRICS.gcTime.labels.kind.map((_, cell) => reader.total('gcTime', cell))),
-      connectionsRefused: reader.total('connectionsRefused'),
-      workersLost: reader.total('workerRestarts'),
-      runsFailed: reader.total('batchFaults'),
-      refusals: REFUSAL_CAUSES.map((_, cell) => reader.total('refusals', cell)),
+      inFlight: short(Math.max(now.total('pending'), totalMs / elapsedMs)),
+      inFlightMost: now.total('pendingMost'),
+      queued: now.total('queued'),
+      batchRows: short(sum(variants.map((variant) => variant.sum)) / batches),
+      stagesMs: PARTS.map((_, cell) => short(since.histogram('stages', cell).sum / served)),
+      workersBusy: short(since.total('workerBusy') / (elapsedMs * options.workers)),
+      loopsBusy: shares('loopBusy').map((busy) => busy || 0),
+      loopsOnCore: shares('loopCpu'),
+      lagMs: short(Math.max(...loops.map((loop) => now.ofLoop(loop, 'loopLag')))),
+      gc: share(gcMs, elapsedMs),
+      rssBytes: options.rssBytes(),
+      connections: now.total('connections'),
+      connectionsRefused: since.total('connectionsRefused'),
+      heldBytes: now.total('heldBytes'),
+      workersLost: since.total('workerRestarts'),
+      runsFailed: since.total('batchFaults'),
+      refusals: Object.fromEntries(refusals.filter(([, count]) => count > 0)),
     };
   }
 }
@@ -190,11 +150,6 @@ function sum(values: ArrayLike<number>): number {
 /** Gauges of an event loop are up to a quarter of a second old, so a share may seem to exceed 1. */
 function share(part: number, whole: number): number {
   return short(Math.min(1, Math.max(0, part / whole)));
-}
-
-/** NaN at a loop's first reading, which covers all the time since its thread began, and without a reading. */
-function shareSince(beforeMs: number | undefined, nowMs: number, elapsedMs: number): number {
-  return beforeMs === undefined || beforeMs === 0 ? NaN : share(nowMs - beforeMs, elapsedMs);
 }
 
 /** Rounds to a thousandth: more digits would only make the events longer. */

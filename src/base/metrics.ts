@@ -107,6 +107,7 @@ export class Cells {
   constructor(
     private readonly values: Float64Array,
     private readonly first: number,
+    private readonly spec: CounterSpec | GaugeSpec,
   ) {}
 
   add(cell: number, amount = 1): void {
@@ -118,8 +119,8 @@ export class Cells {
   }
 
   /** Back to 0: Prometheus treats a falling counter as restarted. */
-  clear(cells = 1): void {
-    this.values.fill(0, this.first, this.first + cells);
+  clear(): void {
+    this.values.fill(0, this.first, this.first + cellCount(this.spec.labels));
   }
 }
 
@@ -139,7 +140,7 @@ export class Histograms {
   constructor(
     private readonly values: Float64Array,
     private readonly first: number,
-    spec: HistogramSpec,
+    private readonly spec: HistogramSpec,
   ) {
     this.shift = MANTISSA_BITS - spec.splitBits;
     this.base = ((spec.minExponent + EXPONENT_BIAS) << spec.splitBits) - 1;
@@ -159,33 +160,24 @@ export class Histograms {
   }
 
   /** Resets to no observations. */
-  clear(cells = 1): void {
-    this.values.fill(0, this.first, this.first + cells * this.width);
+  clear(): void {
+    this.values.fill(0, this.first, this.first + cellCount(this.spec.labels) * this.width);
   }
 }
 
-/** The metrics of one event loop, for its writer. */
-export class MetricWriter<C extends Catalogue> {
-  private readonly values: Float64Array;
-  private readonly first: ReadonlyMap<string, number>;
+/** What the writer of one event loop counts with, by the metrics' keys. */
+export type Recorders<C extends Catalogue> = {
+  readonly [K in keyof C]: C[K]['type'] extends 'histogram' ? Histograms : Cells;
+};
 
-  constructor(
-    private readonly catalogue: C,
-    memory: SharedArrayBuffer,
-  ) {
-    this.values = new Float64Array(memory);
-    this.first = layoutOf(catalogue).first;
-  }
-
-  cells(key: KeysOfType<C, 'counter' | 'gauge'>): Cells {
-    return new Cells(this.values, this.first.get(key) ?? NaN);
-  }
-
-  histograms(key: KeysOfType<C, 'histogram'>): Histograms {
-    const spec = this.catalogue[key];
-    if (spec?.type !== 'histogram') throw new TypeError(`${key} is no histogram`);
-    return new Histograms(this.values, this.first.get(key) ?? NaN, spec);
-  }
+export function recordersIn<C extends Catalogue>(catalogue: C, memory: SharedArrayBuffer): Recorders<C> {
+  const values = new Float64Array(memory);
+  const { first } = layoutOf(catalogue);
+  const recorders = Object.entries(catalogue).map(([key, spec]) => {
+    const at = first.get(key) ?? NaN;
+    return [key, spec.type === 'histogram' ? new Histograms(values, at, spec) : new Cells(values, at, spec)];
+  });
+  return Object.fromEntries(recorders) as Recorders<C>;
 }
 
 /** The metrics of all event loops, for readers. */
@@ -195,7 +187,7 @@ export class MetricReader<C extends Catalogue> {
 
   constructor(
     private readonly catalogue: C,
-    memories: readonly SharedArrayBuffer[],
+    memories: readonly ArrayBufferLike[],
   ) {
     this.loops = memories.map((memory) => new Float64Array(memory));
     this.first = layoutOf(catalogue).first;
@@ -203,6 +195,25 @@ export class MetricReader<C extends Catalogue> {
 
   get loopCount(): number {
     return this.loops.length;
+  }
+
+  /** What is read now, which then stays so. */
+  snapshot(): MetricReader<C> {
+    return new MetricReader(
+      this.catalogue,
+      this.loops.map((values) => values.slice().buffer),
+    );
+  }
+
+  /** What has come since an earlier snapshot. */
+  since(before: MetricReader<C>): MetricReader<C> {
+    const differences = this.loops.map((values, loop) =>
+      Float64Array.from(values, (value, index) => value - (before.loops[loop]?.[index] ?? 0)),
+    );
+    return new MetricReader(
+      this.catalogue,
+      differences.map(({ buffer }) => buffer),
+    );
   }
 
   /** A counter or gauge of one loop, as recorded. */

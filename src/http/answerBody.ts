@@ -14,22 +14,6 @@ import {
 import type { HistoryToCome } from '../records/request.js';
 import type { ScoredRow, ScoreHandler } from '../scoring/scorer.js';
 
-/** Learns the outcome of a body that has arrived completely: its scores, or one of the refusals. */
-export interface BodyScoring extends ScoreHandler {
-  readonly requestId: string;
-  /** An explanation is requested, for data of this `quality`. */
-  explainWith(quality: Quality): void;
-  /** A history was sent. */
-  carryOn(history: HistoryToCome): void;
-  /** A recording was sent, which is given up at `dueMs` on the scorer's clock. */
-  dueBy(dueMs: number): void;
-  /** It was read; `told` says how, as JSON, unless it was refused. */
-  readFrom(provider: RecordingLabel, told: string | undefined): void;
-  overloaded(cause: OverloadCause): void;
-  refuseBody(problem: BodyProblem): void;
-  failedUnexpectedly(): void;
-}
-
 /** What a request asked for beyond its scores. */
 export interface Asked {
   /** For an explanation. */
@@ -38,6 +22,25 @@ export interface Asked {
   readonly history: HistoryToCome | undefined;
   /** How its recording was read, as JSON. */
   readonly recordingTold?: string | undefined;
+}
+
+/**
+ * Learns the outcome of a body that has arrived completely: its scores, or one of the refusals. What it asks for is
+ * noted here while it is read.
+ */
+export interface BodyScoring extends ScoreHandler, Asked {
+  readonly requestId: string;
+  quality: Quality | undefined;
+  history: HistoryToCome | undefined;
+  recordingTold: string | undefined;
+  /** Whose recording it had. */
+  recording: RecordingLabel | undefined;
+  /** When its recording is given up, on the scorer's clock; Infinity without one. */
+  dueMs: number;
+  readonly expiresMs: number;
+  overloaded(cause: OverloadCause): void;
+  refuseBody(problem: BodyProblem): void;
+  failedUnexpectedly(): void;
 }
 
 /** The body of a 200. */

@@ -12,8 +12,10 @@ import type { Quality } from '../pipeline/quality.js';
 import { rounded } from '../pipeline/respond.js';
 import type { HistoryToCome } from '../records/request.js';
 import type { ScoredRow, Timing } from '../scoring/scorer.js';
-import { answerBody, type Asked, type BodyScoring } from './answerBody.js';
+import type { ExchangeRecord } from './accessLog.js';
+import { answerBody, type BodyScoring } from './answerBody.js';
 import { BLOCK_BYTES, type ComeSoFar, DISCARD_BYTES_MAX, discardBody } from './body.js';
+import type { Door } from './door.js';
 import {
   bodyProblemAnswer,
   type ConnectionEnd,
@@ -24,58 +26,7 @@ import {
   writeAnswer,
   writeAnswerHeldOpen,
 } from './reply.js';
-import type { HeldRefusal, RefusalThrottle } from './refusalThrottle.js';
-
-/** What is known of an exchange; it grows with each step. */
-export interface ExchangeRecord {
-  readonly requestId: string;
-  /** The caller's trace context (W3C); '' if none was sent. */
-  readonly traceparent: string;
-  /**
-   * When the head of the request had arrived, and the last byte of its body; the same if no body was read.
-   */
-  readonly startedMs: number;
-  readonly receivedMs: number;
-  /** Length of a body that was read to its end; otherwise 0. */
-  readonly bodyBytes: number;
-  /** The holder of the key; undefined if no key was accepted. */
-  readonly caller: Admission | Limited | undefined;
-  /** Whose recording was read; undefined without one. */
-  readonly recording?: RecordingLabel | undefined;
-}
-
-/** Called once with the end of each exchange. */
-export interface ExchangeObserver {
-  scored(record: ExchangeRecord, timing: Timing): void;
-  refused(record: ExchangeRecord, cause: RefusalCause, status: number): void;
-  /** A line of a list was scored; its answer is not written yet. */
-  lineScored(record: ExchangeRecord, timing: Timing): void;
-  /** Lines of a list were written, with these `statuses`. */
-  linesWritten(record: ExchangeRecord, statuses: Uint16Array): void;
-  /** A list was answered to its last line; `scored` of its `lines` have scores. */
-  listEnded(record: ExchangeRecord, list: { readonly lines: number; readonly scored: number }): void;
-  /** A line of a list was refused. */
-  lineRefused(cause: RefusalCause): void;
-  /** The caller of a list hung up before its end. */
-  listHungUp(record: ExchangeRecord, lines: number): void;
-  /** The caller hung up before an answer. */
-  hungUp(record: ExchangeRecord): void;
-}
-
-/** What an exchange needs of its event loop. */
-export interface ExchangeContext {
-  readonly observer: ExchangeObserver;
-  readonly refusalThrottle: RefusalThrottle;
-  readonly overloadProblem: 'overloaded' | 'overloadedAs429';
-  /** Seconds until a request refused for lack of room may be tried again; this refusal counts. */
-  retryAfterS(): number;
-  /** A request was scored. */
-  served(): void;
-  /** Takes further tokens from a caller, for what it sends. */
-  spend(admission: Admission, tokens: number): void;
-  /** Connections end after their answers, because the listener is about to close. */
-  readonly isDraining: boolean;
-}
+import type { HeldRefusal } from './refusalThrottle.js';
 
 /** What the head of a request says, apart from the body and the key. */
 export interface ExchangeHead {
@@ -123,7 +74,7 @@ interface Refusal {
  *   opened ─► authenticated ─► received ─► scored
  *      └───────────┴──────────────┴─────► refused, or hung up
  */
-export class Exchange implements Asked, BodyScoring, HeldRefusal, ExchangeRecord {
+export class Exchange implements BodyScoring, HeldRefusal, ExchangeRecord {
   isGone = false;
   receivedMs: number;
   bodyBytes = 0;
@@ -134,7 +85,7 @@ export class Exchange implements Asked, BodyScoring, HeldRefusal, ExchangeRecord
   history: HistoryToCome | undefined;
   recordingTold: string | undefined;
   recording: RecordingLabel | undefined;
-  private dueMs = Infinity;
+  dueMs = Infinity;
   /** The list that answers in place of this exchange, once it is admitted. */
   private list: Abortable | undefined;
   /** A refusal that waits. */
@@ -142,7 +93,7 @@ export class Exchange implements Asked, BodyScoring, HeldRefusal, ExchangeRecord
 
   constructor(
     private readonly res: HttpResponse,
-    private readonly context: ExchangeContext,
+    private readonly door: Door,
     private readonly head: ExchangeHead,
   ) {
     this.receivedMs = head.startedMs;
@@ -180,29 +131,11 @@ export class Exchange implements Asked, BodyScoring, HeldRefusal, ExchangeRecord
     this.receivedMs = nowMs;
   }
 
-  /** An explanation is requested, for data of this `quality`. */
-  explainWith(quality: Quality): void {
-    this.quality = quality;
-  }
-
-  carryOn(history: HistoryToCome): void {
-    this.history = history;
-  }
-
-  dueBy(dueMs: number): void {
-    this.dueMs = dueMs;
-  }
-
-  readFrom(provider: RecordingLabel, told: string | undefined): void {
-    this.recording = provider;
-    this.recordingTold = told;
-  }
-
   /** The caller hung up. */
   abort(): void {
     if (this.isGone) return;
     this.isGone = true;
-    if (this.list === undefined) this.context.observer.hungUp(this);
+    if (this.list === undefined) this.door.options.observer.hungUp(this);
     else this.list.abort();
   }
 
@@ -228,8 +161,8 @@ export class Exchange implements Asked, BodyScoring, HeldRefusal, ExchangeRecord
       headerLine('Server-Timing', `queue;dur=${rounded(queueMs)}, infer;dur=${rounded(inferMs)}`) +
       headerLine('X-Model-Version', model.version);
     const body = answerBody(row, inferMs, this);
-    this.context.served();
-    if (this.write(OK, headers, body)) this.context.observer.scored(this, timing);
+    this.door.served();
+    if (this.write(OK, headers, body)) this.door.options.observer.scored(this, timing);
   }
 
   failed(cause: 'expired' | 'fault'): void {
@@ -278,8 +211,9 @@ export class Exchange implements Asked, BodyScoring, HeldRefusal, ExchangeRecord
   }
 
   private overload(cause: OverloadCause): Refusal {
-    const headers = headerLine('Retry-After', String(this.context.retryAfterS()));
-    return { cause, headers, ...problemAnswer(this.context.overloadProblem) };
+    const headers = headerLine('Retry-After', String(this.door.retryAfterS()));
+    const name = this.door.options.overloadStatus === 429 ? 'overloadedAs429' : 'overloaded';
+    return { cause, headers, ...problemAnswer(name) };
   }
 
   /**
@@ -336,7 +270,7 @@ export class Exchange implements Asked, BodyScoring, HeldRefusal, ExchangeRecord
     this.isGone = true;
     const headers = NO_HEADERS;
     writeAnswerHeldOpen(res, { status, requestId, headers, body, isHead: false, connection: 'ends' });
-    this.context.observer.refused(this, 'bodyTooLarge', statusCode(status));
+    this.door.options.observer.refused(this, 'bodyTooLarge', statusCode(status));
   }
 
   /** Writes the refusal that was held back. */
@@ -357,13 +291,13 @@ export class Exchange implements Asked, BodyScoring, HeldRefusal, ExchangeRecord
   }
 
   private pay(blocks: number): void {
-    if (this.payer !== undefined) this.context.spend(this.payer, blocks);
+    if (this.payer !== undefined) this.door.spend(this.payer, blocks);
   }
 
   /** `bodyBytes`: length of the body that is thrown away. */
   private refuseOrHold(refusal: Refusal, bodyBytes: number): void {
     if (this.isGone) return;
-    const { refusalThrottle, isDraining } = this.context;
+    const { refusalThrottle, isDraining } = this.door;
     const isUrgent = isDraining || TOLD_AT_ONCE.has(refusal.cause);
     if (isUrgent || refusalThrottle.mayAnswer(bodyBytes)) return this.refuse(refusal);
     this.held = refusal;
@@ -384,7 +318,8 @@ export class Exchange implements Asked, BodyScoring, HeldRefusal, ExchangeRecord
   }
 
   private refuseNow({ cause, status, headers, body }: Refusal): void {
-    if (this.write(status, headers, body)) this.context.observer.refused(this, cause, statusCode(status));
+    if (this.write(status, headers, body))
+      this.door.options.observer.refused(this, cause, statusCode(status));
   }
 
   /** False if the caller is gone. */
@@ -398,7 +333,7 @@ export class Exchange implements Asked, BodyScoring, HeldRefusal, ExchangeRecord
 
   private get connection(): ConnectionEnd {
     const { connection } = this.head;
-    return connection === 'stays' && this.context.isDraining ? 'ends' : connection;
+    return connection === 'stays' && this.door.isDraining ? 'ends' : connection;
   }
 }
 

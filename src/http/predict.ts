@@ -1,44 +1,26 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
-import type { Authenticator } from '../auth/authenticator.js';
-import type { Admission, RateLimiter } from '../auth/rateLimiter.js';
+import type { Admission } from '../auth/rateLimiter.js';
 import type { OverloadCause, PlainCause } from '../contract/metrics.js';
 import { EXPLAIN_TOKENS } from '../contract/explanation.js';
 import { JSON_TYPE, NDJSON_TYPE } from '../contract/mediaTypes.js';
 import type { BodyProblem } from '../contract/problems.js';
 import { RECORDING } from '../reading/exact.js';
-import { type BodyReader, isBodyProblem } from '../reading/read.js';
+import { isBodyProblem } from '../reading/read.js';
 import { qualityOf } from '../pipeline/quality.js';
 import type { ReadRequest } from '../records/request.js';
 import type { Scorer } from '../scoring/scorer.js';
 import type { BodyScoring } from './answerBody.js';
 import { type BodyListener, DISCARD_BYTES_MAX, furtherBlocks, readBody, readingTokens } from './body.js';
 import { BodyBuffers } from './bodyBuffers.js';
-import { Exchange, type ExchangeContext, type ExchangeObserver } from './exchange.js';
+import type { Door, PredictOptions } from './door.js';
+import { Exchange } from './exchange.js';
 import { NO_EXPLANATIONS } from './list.js';
-import { Lists, type ListsOptions } from './lists.js';
-import { BUDGET_CAUSES, Recordings, type RecordingsOptions } from './recordings.js';
+import { Lists } from './lists.js';
+import { BUDGET_CAUSES, Recordings } from './recordings.js';
 import { RefusalThrottle } from './refusalThrottle.js';
-import type { LoopLag } from './loopMetrics.js';
 import { type OwnAnswer, OwnRequest } from './ownRequest.js';
 import { type ConnectionEnd, headerLine } from './reply.js';
 import { RetryAfter } from './retryAfter.js';
-
-export interface PredictOptions extends ListsOptions, RecordingsOptions {
-  readonly readBody: BodyReader;
-  readonly authenticator: Pick<Authenticator, 'identify'>;
-  readonly rateLimiter: Pick<RateLimiter, 'admit' | 'admitMore' | 'leftOfDay' | 'refund' | 'spend'>;
-  readonly requestId: (given: string) => string;
-  readonly lag: Pick<LoopLag, 'ms'>;
-  /** If the event loop is later than this, requests are refused at their headers. */
-  readonly lagMaxMs: number;
-  readonly bodyBytesMax: number;
-  /** Minimum `Retry-After` of an overload, in seconds. */
-  readonly retryAfterS: number;
-  /** Status of an overload. */
-  readonly overloadStatus: number;
-  /** Uniform, 0 to 1. */
-  readonly random: () => number;
-}
 
 /** The headers that are read, as bytes, so that the library need not convert them for each request. */
 const X_API_KEY = Buffer.from('x-api-key');
@@ -55,9 +37,8 @@ const X_DEADLINE_MS = Buffer.from('x-deadline-ms');
  * `POST /predict`, from the head of a request to its admission. Each refusal is one line here, in the order
  * of the contract; `Exchange` answers it, and the observer learns how it ended.
  */
-export class Predict implements ExchangeContext {
+export class Predict implements Door {
   isDraining = false;
-  /** A worker hangs: every request is refused from now on. */
   isHung = false;
   readonly refusalThrottle: RefusalThrottle;
   private readonly retryAfter: RetryAfter;
@@ -66,36 +47,14 @@ export class Predict implements ExchangeContext {
   private readonly buffers = new BodyBuffers();
 
   constructor(
-    private readonly options: PredictOptions,
-    /** The scorer of the model in force, replaced as a whole when another is loaded. */
+    readonly options: PredictOptions,
     public scorer: Scorer,
   ) {
     const { clock, retryAfterS: leastS, random } = options;
     this.refusalThrottle = new RefusalThrottle(clock);
     this.retryAfter = new RetryAfter({ leastS, clock, random });
-    this.lists = new Lists(options, {
-      scorer: () => this.scorer,
-      overload: () => this.overload(),
-      served: () => this.served(),
-      refuseBody: (exchange, problem, payer) => this.refuseBody(exchange, problem, payer),
-      isHung: () => this.isHung,
-    });
-    this.recordings = new Recordings(options, {
-      spend: (payer, tokens) => this.spend(payer, tokens),
-      refuseBody: (scoring, problem, payer) => this.refuseBody(scoring, problem, payer),
-      take: (scoring, body, payer) => {
-        if (this.isHung) scoring.overloaded('hung');
-        else this.take(scoring, body, payer, 'read');
-      },
-    });
-  }
-
-  get observer(): ExchangeObserver {
-    return this.options.observer;
-  }
-
-  get overloadProblem(): 'overloaded' | 'overloadedAs429' {
-    return this.options.overloadStatus === 429 ? 'overloadedAs429' : 'overloaded';
+    this.lists = new Lists(this);
+    this.recordings = new Recordings(this);
   }
 
   /** Requests refused because this replica leaves may go to another replica at once. */
@@ -290,6 +249,11 @@ export class Predict implements ExchangeContext {
     });
   }
 
+  takeRead(scoring: BodyScoring, body: Uint8Array, payer: Admission | undefined): void {
+    if (this.isHung) scoring.overloaded('hung');
+    else this.take(scoring, body, payer, 'read');
+  }
+
   /**
    * `payer`: the holder who pays; undefined if the request is the process's own. `recording`: whether the body may
    * have one, or had one that was read and paid.
@@ -309,7 +273,7 @@ export class Predict implements ExchangeContext {
       if (tokens > 0 && payer !== undefined) this.spend(payer, tokens);
       if (isBodyProblem(request)) return this.refuseBody(scoring, request, payer);
       if (payer !== undefined) metrics.understood(request);
-      if (request.history !== undefined) scoring.carryOn(request.history);
+      scoring.history = request.history;
       if (request.explain) return this.explain(scoring, request, payer);
       if (this.scorer.admit(request, scoring) === 'saturated') scoring.overloaded('queueFull');
     } catch (error) {
@@ -324,19 +288,18 @@ export class Predict implements ExchangeContext {
     if (this.scorer.model.explainSettings === undefined)
       return this.refuseBody(scoring, NO_EXPLANATIONS, payer);
     if (payer !== undefined) this.spend(payer, EXPLAIN_TOKENS - 1);
-    scoring.explainWith(qualityOf(request));
+    scoring.quality = qualityOf(request);
     const outcome = this.scorer.admitExplained(request, scoring);
     if (outcome === 'saturated') scoring.overloaded('queueFull');
     else if (outcome === 'shareFull') scoring.overloaded('explainedOfKey');
   }
 
-  private refuseBody(scoring: BodyScoring, problem: BodyProblem, payer: Admission | undefined): void {
+  refuseBody(scoring: BodyScoring, problem: BodyProblem, payer: Admission | undefined): void {
     if (problem.kind === 'unprocessable' && payer !== undefined) this.options.metrics.found(problem.findings);
     scoring.refuseBody(problem);
   }
 
-  /** Why no request can be taken now; undefined if one can. */
-  private overload(): OverloadCause | undefined {
+  overload(): OverloadCause | undefined {
     const { lag, lagMaxMs, budget } = this.options;
     if (this.isHung) return 'hung';
     if (this.isDraining) return 'draining';

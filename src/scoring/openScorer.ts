@@ -1,9 +1,8 @@
 import { systemClock } from '../base/clock.js';
 import type { Log } from '../process/log.js';
-import { MetricWriter } from '../base/metrics.js';
 import type { Config } from '../config/options.js';
-import { BATCH_VARIANTS, type BatchVariant } from '../contract/graphVariant.js';
-import { METRICS } from '../contract/metrics.js';
+import { BATCH_VARIANTS } from '../contract/graphVariant.js';
+import { loopRecorders, type LoopRecorders } from '../contract/metrics.js';
 import type { Bundle } from '../model/bundle.js';
 import { modelLabel } from '../model/manifest.js';
 import type { AnswerListener } from './answers.js';
@@ -55,14 +54,14 @@ const SHARE_OF_HOLDER = 1 / 3;
 export async function openScorer(setup: ScorerSetup, log: Log, onHung: () => void): Promise<Scorer> {
   const { config, bundle, loops, workers, niceness = 0, gatherMs, onAnswered } = setup;
   const { batchMax } = config;
-  const count = scoringCounters(setup.metrics);
+  const counted = setup.metrics && loopRecorders(setup.metrics);
   const model: ScoringModel = {
     version: modelLabel(bundle.manifest),
     thresholds: bundle.manifest.thresholds,
     ...(bundle.manifest.measured && { measured: bundle.manifest.measured }),
     ...(bundle.explain && { explainSettings: bundle.explain.table }),
   };
-  const parts = { config, bundle, model, count, log, onHung };
+  const parts = { config, bundle, model, counted, log, onHung };
   const queueMax = Math.ceil(config.queueMax / loops);
   const linesMax = Math.max(1, Math.min(Math.floor(config.queueMax / 2), queueMax));
   const plain = openBatcher(parts, { workers, niceness, batchMax, queueMax, linesMax, gatherMs });
@@ -90,7 +89,8 @@ export async function openScorer(setup: ScorerSetup, log: Log, onHung: () => voi
 
 interface BatcherParts extends Pick<ScorerSetup, 'config' | 'bundle'> {
   readonly model: ScoringModel;
-  readonly count: ScoringCounters | undefined;
+  /** Undefined where there is no metrics memory, as in `acuity score`. */
+  readonly counted: LoopRecorders | undefined;
   readonly log: Log;
   readonly onHung: () => void;
 }
@@ -103,7 +103,7 @@ interface BatcherKind extends Explainers {
 }
 
 function openBatcher(
-  { config, bundle, model, count, log, onHung }: BatcherParts,
+  { config, bundle, model, counted, log, onHung }: BatcherParts,
   kind: BatcherKind,
 ): Batcher {
   const { deadlineMs, hangMs, intraOpThreads, interOpThreads, spinning } = config;
@@ -118,7 +118,7 @@ function openBatcher(
     session: { intraOpThreads, interOpThreads, spinning },
     niceness,
     onWorkerLost(error) {
-      count?.workerLost();
+      counted?.workerRestarts.add(0);
       log.error({ err: error }, 'worker lost');
     },
   });
@@ -134,42 +134,17 @@ function openBatcher(
     explainsEach,
     clock: systemClock,
     onFault(error) {
-      count?.fault();
+      counted?.batchFaults.add(0);
       log.error({ err: error }, 'batch failed');
     },
-    ...(count === undefined ? {} : { onRun: count.run }),
+    onRun(variant, rows, inferMs) {
+      const graph = BATCH_VARIANTS.indexOf(variant);
+      counted?.batchRows.observe(graph, rows);
+      counted?.runTime.add(graph, inferMs);
+      if (variant !== 'explain') counted?.workerBusy.add(0, inferMs);
+    },
     onHung,
   });
-}
-
-interface ScoringCounters {
-  readonly run: (variant: BatchVariant, rows: number, inferMs: number) => void;
-  readonly workerLost: () => void;
-  readonly fault: () => void;
-}
-
-/** Counters of batches and workers; undefined where there is no metrics memory, as in `acuity score`. */
-function scoringCounters(memory: SharedArrayBuffer | undefined): ScoringCounters | undefined {
-  if (memory === undefined) return undefined;
-  const writer = new MetricWriter(METRICS, memory);
-  const rowsOfBatches = writer.histograms('batchRows');
-  const busy = writer.cells('workerBusy');
-  const restarts = writer.cells('workerRestarts');
-  const faults = writer.cells('batchFaults');
-  const runTime = writer.cells('runTime');
-  const base = BATCH_VARIANTS.indexOf('base');
-  const history = BATCH_VARIANTS.indexOf('history');
-  const explained = BATCH_VARIANTS.indexOf('explain');
-  return {
-    run(variant, rows, inferMs) {
-      const graph = variant === 'history' ? history : variant === 'base' ? base : explained;
-      rowsOfBatches.observe(graph, rows);
-      runTime.add(graph, inferMs);
-      if (variant !== 'explain') busy.add(0, inferMs);
-    },
-    workerLost: () => restarts.add(0),
-    fault: () => faults.add(0),
-  };
 }
 
 /**

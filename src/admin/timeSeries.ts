@@ -10,50 +10,7 @@ import {
 import type { Clock } from '../base/clock.js';
 
 /** One second of the service's life, as the dashboard draws it. NaN (null in JSON) if nothing happened. */
-export interface Point {
-  /** The end of the second, in milliseconds since 1970. */
-  readonly atMs: number;
-  /** Requests a second. */
-  readonly served: number;
-  readonly refused: number;
-  /** Of the scored requests, from head to answer, in milliseconds. */
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-  readonly p999Ms: number;
-  /**
-   * Requests in flight: the second's mean and maximum, and those that wait for a worker. The mean is the
-   * total time of the requests scored in that second, divided by it (Little's law), or the number in flight
-   * now if that is larger.
-   */
-  readonly inFlight: number;
-  readonly inFlightMost: number;
-  readonly queued: number;
-  /** Mean requests in a model run. */
-  readonly batchRows: number;
-  /** Mean milliseconds of a scored request in each stage, in the order of `PARTS`. */
-  readonly stagesMs: readonly number[];
-  /** All workers together, as a share of the second. A long run counts when it ends, so this may exceed 1. */
-  readonly workersBusy: number;
-  /**
-   * Shares of the second, 0 to 1, for each event loop: not waiting for events, and on a core (NaN: unknown).
-   */
-  readonly loopsBusy: readonly number[];
-  readonly loopsOnCore: readonly number[];
-  readonly lagMs: number;
-  /** Share of the second in garbage collection, the event loops' threads summed. */
-  readonly gc: number;
-  readonly rssBytes: number;
-  readonly connections: number;
-  /** Connections closed as soon as they were opened. */
-  readonly connectionsRefused: number;
-  /** Bytes of bodies that are still arriving. */
-  readonly heldBytes: number;
-  /** Workers lost, and model runs that failed, in this second. */
-  readonly workersLost: number;
-  readonly runsFailed: number;
-  /** Requests refused in this second, by cause; causes without any are absent. */
-  readonly refusals: Readonly<Partial<Record<RefusalCause, number>>>;
-}
+export type Point = ReturnType<typeof pointOf>;
 
 /** Fifteen minutes. */
 export const POINTS_MAX = 900;
@@ -93,52 +50,77 @@ export class TimeSeries {
     const beforeMs = this.lastMs;
     this.last = this.options.reader.snapshot();
     this.lastMs = this.options.clock.monotonicMs();
-    const point = this.pointSince(before, Math.max(1, this.lastMs - beforeMs));
+    const point = pointOf(before, this.last, Math.max(1, this.lastMs - beforeMs), this.options);
     this.kept.push(point);
     if (this.kept.length > POINTS_MAX) this.kept.shift();
     return point;
   }
+}
 
-  private pointSince(before: MetricReader<LoopCatalogue>, elapsedMs: number): Point {
-    const { last: now, options } = this;
-    const since = now.since(before);
-    const loops = [...Array(now.loopCount).keys()];
-    // A loop's first reading covers all the time since its thread began.
-    const shares = (key: 'loopBusy' | 'loopCpu'): number[] =>
-      loops.map((loop) => (before.ofLoop(loop, key) === 0 ? NaN : share(since.ofLoop(loop, key), elapsedMs)));
-    const refusals = REFUSAL_CAUSES.map((cause, cell) => [cause, since.total('refusals', cell)] as const);
-    const { buckets, sum: totalMs } = since.histogram('stages', TOTAL);
-    const served = sum(buckets);
-    const latency = (q: number): number => short(quantile(METRICS.stages, buckets, q));
-    const variants = GRAPH_VARIANTS.map((_, cell) => since.histogram('batchRows', cell));
-    const batches = sum(variants.map((variant) => sum(variant.buckets)));
-    const gcMs = sum(METRICS.gcTime.labels.kind.map((_, cell) => since.total('gcTime', cell)));
-    return {
-      atMs: Math.round(options.clock.nowMs()),
-      served: short((served * 1000) / elapsedMs),
-      refused: short((sum(refusals.map(([, count]) => count)) * 1000) / elapsedMs),
-      p50Ms: latency(0.5),
-      p99Ms: latency(0.99),
-      p999Ms: latency(0.999),
-      inFlight: short(Math.max(now.total('pending'), totalMs / elapsedMs)),
-      inFlightMost: now.total('pendingMost'),
-      queued: now.total('queued'),
-      batchRows: short(sum(variants.map((variant) => variant.sum)) / batches),
-      stagesMs: PARTS.map((_, cell) => short(since.histogram('stages', cell).sum / served)),
-      workersBusy: short(since.total('workerBusy') / (elapsedMs * options.workers)),
-      loopsBusy: shares('loopBusy').map((busy) => busy || 0),
-      loopsOnCore: shares('loopCpu'),
-      lagMs: short(Math.max(...loops.map((loop) => now.ofLoop(loop, 'loopLag')))),
-      gc: share(gcMs, elapsedMs),
-      rssBytes: options.rssBytes(),
-      connections: now.total('connections'),
-      connectionsRefused: since.total('connectionsRefused'),
-      heldBytes: now.total('heldBytes'),
-      workersLost: since.total('workerRestarts'),
-      runsFailed: since.total('batchFaults'),
-      refusals: Object.fromEntries(refusals.filter(([, count]) => count > 0)),
-    };
-  }
+/** The point of the `elapsedMs` in which the counters went from `before` to `now`. */
+function pointOf(
+  before: MetricReader<LoopCatalogue>,
+  now: MetricReader<LoopCatalogue>,
+  elapsedMs: number,
+  { clock, workers, rssBytes }: TimeSeriesOptions,
+) {
+  const since = now.since(before);
+  const loops = [...Array(now.loopCount).keys()];
+  // A loop's first reading covers all the time since its thread began.
+  const shares = (key: 'loopBusy' | 'loopCpu'): number[] =>
+    loops.map((loop) => (before.ofLoop(loop, key) === 0 ? NaN : share(since.ofLoop(loop, key), elapsedMs)));
+  const refusals = REFUSAL_CAUSES.map((cause, cell) => [cause, since.total('refusals', cell)] as const);
+  const { buckets, sum: totalMs } = since.histogram('stages', TOTAL);
+  const served = sum(buckets);
+  const latency = (q: number): number => short(quantile(METRICS.stages, buckets, q));
+  const variants = GRAPH_VARIANTS.map((_, cell) => since.histogram('batchRows', cell));
+  const batches = sum(variants.map((variant) => sum(variant.buckets)));
+  const gcMs = sum(METRICS.gcTime.labels.kind.map((_, cell) => since.total('gcTime', cell)));
+  return {
+    /** The end of the second, in milliseconds since 1970. */
+    atMs: Math.round(clock.nowMs()),
+    /** Requests a second. */
+    served: short((served * 1000) / elapsedMs),
+    refused: short((sum(refusals.map(([, count]) => count)) * 1000) / elapsedMs),
+    /** Of the scored requests, from head to answer, in milliseconds. */
+    p50Ms: latency(0.5),
+    p99Ms: latency(0.99),
+    p999Ms: latency(0.999),
+    /**
+     * Requests in flight: the second's mean and maximum, and those that wait for a worker. The mean is the
+     * total time of the requests scored in that second, divided by it (Little's law), or the number in flight
+     * now if that is larger.
+     */
+    inFlight: short(Math.max(now.total('pending'), totalMs / elapsedMs)),
+    inFlightMost: now.total('pendingMost'),
+    queued: now.total('queued'),
+    /** Mean requests in a model run. */
+    batchRows: short(sum(variants.map((variant) => variant.sum)) / batches),
+    /** Mean milliseconds of a scored request in each stage, in the order of `PARTS`. */
+    stagesMs: PARTS.map((_, cell) => short(since.histogram('stages', cell).sum / served)),
+    /** All workers together, as a share of the second. A long run counts when it ends, so this may exceed 1. */
+    workersBusy: short(since.total('workerBusy') / (elapsedMs * workers)),
+    /**
+     * Shares of the second, 0 to 1, for each event loop: not waiting for events, and on a core (NaN: unknown).
+     */
+    loopsBusy: shares('loopBusy').map((busy) => busy || 0),
+    loopsOnCore: shares('loopCpu'),
+    lagMs: short(Math.max(...loops.map((loop) => now.ofLoop(loop, 'loopLag')))),
+    /** Share of the second in garbage collection, the event loops' threads summed. */
+    gc: share(gcMs, elapsedMs),
+    rssBytes: rssBytes(),
+    connections: now.total('connections'),
+    /** Connections closed as soon as they were opened. */
+    connectionsRefused: since.total('connectionsRefused'),
+    /** Bytes of bodies that are still arriving. */
+    heldBytes: now.total('heldBytes'),
+    workersLost: since.total('workerRestarts'),
+    runsFailed: since.total('batchFaults'),
+    /** Requests refused in this second, by cause; causes without any are absent. */
+    refusals: Object.fromEntries(refusals.filter(([, count]) => count > 0)) as Partial<
+      Record<RefusalCause, number>
+    >,
+  };
 }
 
 function sum(values: ArrayLike<number>): number {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { HttpResponse } from 'uWebSockets.js';
 import type { Admission, Limited } from '../auth/rateLimiter.js';
 import type {
@@ -37,6 +38,8 @@ export interface ExchangeHead {
   readonly patienceMs: number;
   /** The answer has no body. */
   readonly isHead: boolean;
+  /** Length of the body in bytes; 0 if none is declared. */
+  readonly declaredBytes: number;
   /**
    * The body comes in chunks. The library takes bytes after the last chunk, such as trailers, for another
    * request; a proxy that shares its connections would pass the answer to another caller. So the connection
@@ -56,6 +59,9 @@ const LIMIT_CAUSES: Readonly<Record<Limited['limit'], LimitCause>> = {
 
 /** These causes last until the caller asks again, so their refusals are never held back. */
 const TOLD_AT_ONCE: ReadonlySet<RefusalCause> = new Set(['hung', 'draining', 'deadline']);
+
+/** At the head of a request. */
+export const NOTHING_COME: ComeSoFar = { bytes: 0, isWhole: false };
 
 interface Abortable {
   abort(): void;
@@ -105,6 +111,10 @@ export class Exchange implements BodyScoring, HeldRefusal, ExchangeRecord {
 
   get traceparent(): string {
     return this.head.traceparent;
+  }
+
+  get declaredBytes(): number {
+    return this.head.declaredBytes;
   }
 
   get startedMs(): number {
@@ -170,18 +180,14 @@ export class Exchange implements BodyScoring, HeldRefusal, ExchangeRecord {
     else this.failedUnexpectedly();
   }
 
-  /** Refuses at the head of the request: the `bodyBytes` that follow are not read. */
-  refuseHead(cause: PlainCause, bodyBytes: number, headers = NO_HEADERS): void {
-    this.refuseUnread({ cause, headers, ...problemAnswer(cause) }, bodyBytes);
+  /** Refuses at the head of the request: the body is not read. */
+  refuseHead(cause: PlainCause, headers = NO_HEADERS): void {
+    this.refuseBeside({ cause, headers, ...problemAnswer(cause) }, NOTHING_COME);
   }
 
-  limited(verdict: Limited, bodyBytes: number): void {
-    this.refuseUnread(this.limit(verdict), bodyBytes);
-  }
-
-  /** The same once the whole body has arrived. */
-  limitedList(verdict: Limited): void {
-    this.refuseOrHold(this.limit(verdict), 0);
+  /** `come`: what has arrived of a body that is thrown away; undefined once it was read. */
+  limited(verdict: Limited, come?: ComeSoFar): void {
+    this.refuseBeside(this.limit(verdict), come);
   }
 
   private limit(verdict: Limited): Refusal {
@@ -194,20 +200,9 @@ export class Exchange implements BodyScoring, HeldRefusal, ExchangeRecord {
     return { cause: LIMIT_CAUSES[limit], headers, ...problemAnswer('rateLimited') };
   }
 
-  /** At the head of the request, like `refuseHead`. */
-  overloadedAtHead(cause: OverloadCause, bodyBytes: number): void {
-    this.refuseUnread(this.overload(cause), bodyBytes);
-  }
-
-  /** While the body arrives: `come` has arrived. */
-  overloadedWhileReceiving(cause: OverloadCause, come: ComeSoFar, bodyBytes: number): void {
-    if (come.isWhole) this.refuseOrHold(this.overload(cause), bodyBytes);
-    else this.refuseUnread(this.overload(cause), bodyBytes, come.bytes);
-  }
-
-  /** After the whole body. */
-  overloaded(cause: OverloadCause): void {
-    this.refuseOrHold(this.overload(cause), 0);
+  /** `come` as for `limited`. */
+  overloaded(cause: OverloadCause, come?: ComeSoFar): void {
+    this.refuseBeside(this.overload(cause), come);
   }
 
   private overload(cause: OverloadCause): Refusal {
@@ -236,10 +231,10 @@ export class Exchange implements BodyScoring, HeldRefusal, ExchangeRecord {
   }
 
   /** 413 for a chunked body that turned out to be too long. */
-  tooLarge({ bytes, isWhole }: ComeSoFar): void {
+  tooLarge(come: ComeSoFar): void {
     const refusal: Refusal = { cause: 'bodyTooLarge', headers: NO_HEADERS, ...problemAnswer('bodyTooLarge') };
-    if (isWhole) this.refuse(refusal);
-    else this.refuseUnread(refusal, 0, bytes);
+    if (come.isWhole) this.refuse(refusal);
+    else this.refuseBeside(refusal, come);
   }
 
   /**
@@ -278,12 +273,10 @@ export class Exchange implements BodyScoring, HeldRefusal, ExchangeRecord {
     if (this.held !== undefined) this.refuse(this.held);
   }
 
-  /**
-   * `come` bytes of the body have arrived and more may follow; `bodyBytes` is the declared length, if any.
-   */
-  private refuseUnread(refusal: Refusal, bodyBytes: number, come = 0): void {
-    if (!this.head.isChunked) return this.refuseOrHold(refusal, bodyBytes);
-    discardBody(this.res, come, {
+  private refuseBeside(refusal: Refusal, come: ComeSoFar | undefined): void {
+    if (come === undefined) return this.refuseOrHold(refusal, 0);
+    if (come.isWhole || !this.head.isChunked) return this.refuseOrHold(refusal, this.declaredBytes);
+    discardBody(this.res, come.bytes, {
       over: (bytes) => this.refuseOrHold(refusal, bytes),
       moreBlocks: (blocks) => this.pay(blocks),
       aborted: () => this.abort(),
@@ -339,4 +332,12 @@ export class Exchange implements BodyScoring, HeldRefusal, ExchangeRecord {
 
 function statusCode(status: string): number {
   return Number(status.slice(0, 3));
+}
+
+const ACCEPTED_ID = /^[A-Za-z0-9._-]{1,128}$/;
+
+/** Makes the ids of one event loop's requests: the caller's own if it is well formed, otherwise a new one. */
+export function requestIds(prefix: string = randomBytes(6).toString('hex')): (given: string) => string {
+  let count = 0;
+  return (given) => (given !== '' && ACCEPTED_ID.test(given) ? given : `${prefix}-${(count++).toString(36)}`);
 }

@@ -155,7 +155,7 @@ export class Lists implements ListHost {
       return undefined;
     }
     rateLimiter.refund(admission);
-    exchange.limitedList(verdict);
+    exchange.limited(verdict);
     return undefined;
   }
 

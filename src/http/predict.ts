@@ -10,10 +10,10 @@ import { qualityOf } from '../pipeline/quality.js';
 import type { ReadRequest } from '../records/request.js';
 import type { Scorer } from '../scoring/scorer.js';
 import type { BodyScoring } from './answerBody.js';
-import { type BodyListener, DISCARD_BYTES_MAX, furtherBlocks, readBody, readingTokens } from './body.js';
+import { DISCARD_BYTES_MAX, furtherBlocks, readBody, readingTokens } from './body.js';
 import { BodyBuffers } from './bodyBuffers.js';
 import type { Door, PredictOptions } from './door.js';
-import { Exchange } from './exchange.js';
+import { Exchange, NOTHING_COME } from './exchange.js';
 import { NO_EXPLANATIONS } from './list.js';
 import { Lists } from './lists.js';
 import { BUDGET_CAUSES, Recordings } from './recordings.js';
@@ -85,77 +85,67 @@ export class Predict implements Door {
 
   /** Any path but /predict. */
   notFound(res: HttpResponse, req: HttpRequest): void {
-    const length = req.getHeader(CONTENT_LENGTH);
-    const framing = framingOf(req, length);
-    const exchange = this.open(res, req, framing, isHead(req));
-    if (framing === 'unknown') return exchange.refuseFraming('transferEncoding');
-    exchange.refuseHead('notFound', lengthIn(length));
+    this.open(res, req, isHead(req))?.refuseHead('notFound');
   }
 
   /** Any method but POST on /predict. */
   methodNotAllowed(res: HttpResponse, req: HttpRequest): void {
-    const length = req.getHeader(CONTENT_LENGTH);
-    const framing = framingOf(req, length);
-    const exchange = this.open(res, req, framing, isHead(req));
-    if (framing === 'unknown') return exchange.refuseFraming('transferEncoding');
-    exchange.refuseHead('methodNotAllowed', lengthIn(length), headerLine('Allow', 'POST'));
+    this.open(res, req, isHead(req))?.refuseHead('methodNotAllowed', headerLine('Allow', 'POST'));
   }
 
   /** POST on /predict. The router checks path and method, which is cheaper than asking for them here. */
   handle(res: HttpResponse, req: HttpRequest): void {
     const { authenticator, rateLimiter, clock, bodyBytesMax } = this.options;
-    const length = req.getHeader(CONTENT_LENGTH);
-    const framing = framingOf(req, length);
-    const exchange = this.open(res, req, framing, false);
-    if (framing === 'unknown') return exchange.refuseFraming('transferEncoding');
+    const exchange = this.open(res, req, false);
+    if (exchange === undefined) return;
 
     const nowMs = clock.nowMs();
-    const declaredBytes = lengthIn(length);
+    const { declaredBytes } = exchange;
     const key = authenticator.identify(req.getHeader(X_API_KEY), nowMs);
-    if (key === 'missing') return exchange.refuseHead('keyMissing', declaredBytes);
-    if (key === 'invalid') return exchange.refuseHead('keyInvalid', declaredBytes);
+    if (key === 'missing') return exchange.refuseHead('keyMissing');
+    if (key === 'invalid') return exchange.refuseHead('keyInvalid');
     const verdict = rateLimiter.admit(key, nowMs);
-    if (verdict.outcome === 'limited') return exchange.limited(verdict, declaredBytes);
+    if (verdict.outcome === 'limited') return exchange.limited(verdict, NOTHING_COME);
     exchange.authenticated(verdict);
 
     const form = formOf(req.getHeader(CONTENT_TYPE));
-    if (form === 'unknown') return this.refuseUnread(exchange, verdict, declaredBytes, 'contentType');
+    if (form === 'unknown') return this.refuseUnread(exchange, verdict, 'contentType');
     if (!isIdentity(req.getHeader(CONTENT_ENCODING)))
-      return this.refuseUnread(exchange, verdict, declaredBytes, 'contentEncoding');
+      return this.refuseUnread(exchange, verdict, 'contentEncoding');
     if (declaredBytes > DISCARD_BYTES_MAX) return exchange.refuseEndless();
-    if (declaredBytes > bodyBytesMax)
-      return this.refuseUnread(exchange, verdict, declaredBytes, 'bodyTooLarge');
+    if (declaredBytes > bodyBytesMax) return this.refuseUnread(exchange, verdict, 'bodyTooLarge');
     const overload = this.overload();
     if (overload !== undefined) {
       this.charge(verdict, declaredBytes);
-      return exchange.overloadedAtHead(overload, declaredBytes);
+      return exchange.overloaded(overload, NOTHING_COME);
     }
-    if (form === 'one') this.receive(res, exchange, verdict, declaredBytes);
-    else this.receiveList(res, exchange, verdict, declaredBytes);
+    this.receive(res, exchange, verdict, form);
   }
 
-  private open(res: HttpResponse, req: HttpRequest, framing: Framing, isHead: boolean): Exchange {
+  /** Undefined for a body whose end can't be determined: it is refused. */
+  private open(res: HttpResponse, req: HttpRequest, isHead: boolean): Exchange | undefined {
     const { requestId, clock } = this.options;
-    return new Exchange(res, this, {
+    const length = req.getHeader(CONTENT_LENGTH);
+    const framing = framingOf(req, length);
+    const exchange = new Exchange(res, this, {
       requestId: requestId(req.getHeader(X_REQUEST_ID)),
       traceparent: req.getHeader(TRACEPARENT),
       startedMs: clock.monotonicMs(),
       patienceMs: patienceIn(req.getHeader(X_DEADLINE_MS)),
       isHead,
+      declaredBytes: lengthIn(length),
       isChunked: framing === 'chunked',
       connection: connectionEnd(req.getHeader(CONNECTION), framing),
     });
+    if (framing !== 'unknown') return exchange;
+    exchange.refuseFraming('transferEncoding');
+    return undefined;
   }
 
   /** The body is not read, but sending it takes time all the same. */
-  private refuseUnread(
-    exchange: Exchange,
-    admission: Admission,
-    declaredBytes: number,
-    cause: PlainCause,
-  ): void {
-    this.charge(admission, declaredBytes);
-    exchange.refuseHead(cause, declaredBytes);
+  private refuseUnread(exchange: Exchange, admission: Admission, cause: PlainCause): void {
+    this.charge(admission, exchange.declaredBytes);
+    exchange.refuseHead(cause);
   }
 
   /** The request was charged one token; a longer body costs more, even if it is refused later. */
@@ -169,49 +159,31 @@ export class Predict implements Door {
     rateLimiter.spend(admission, tokens, clock.nowMs());
   }
 
-  private receive(res: HttpResponse, exchange: Exchange, admission: Admission, declaredBytes: number): void {
-    this.readBody(res, exchange, admission, {
-      declaredBytes,
-      isKept: false,
-      complete: (bytes) => this.score(exchange, admission, bytes),
-    });
-  }
-
-  private receiveList(
+  private receive(
     res: HttpResponse,
     exchange: Exchange,
     admission: Admission,
-    declaredBytes: number,
-  ): void {
-    this.readBody(res, exchange, admission, {
-      declaredBytes,
-      isKept: true,
-      complete: (bytes, giveBack) => {
-        const overload = this.received(exchange, bytes);
-        if (overload === undefined) return this.lists.take(exchange, { admission, bytes, giveBack });
-        giveBack();
-        exchange.overloaded(overload);
-      },
-    });
-  }
-
-  private readBody(
-    res: HttpResponse,
-    exchange: Exchange,
-    admission: Admission,
-    { declaredBytes, isKept, complete }: BodyToCome,
+    form: Exclude<BodyForm, 'unknown'>,
   ): void {
     const { options, buffers } = this;
-    const { bodyBytesMax, budget } = options;
+    const { bodyBytesMax: bytesMax, budget } = options;
+    const { declaredBytes } = exchange;
     const holder = admission.key.keyIndex;
     const stop = readBody(
       res,
-      { declaredBytes, bytesMax: bodyBytesMax, budget, buffers, holder, isKept },
+      { declaredBytes, bytesMax, budget, buffers, holder, isKept: form === 'list' },
       {
-        complete,
+        complete: (bytes, giveBack) => {
+          const overload = this.received(exchange, bytes);
+          if (overload !== undefined) {
+            giveBack();
+            exchange.overloaded(overload);
+          } else if (form === 'list') this.lists.take(exchange, { admission, bytes, giveBack });
+          // From here to the batch everything happens in this turn of the event loop.
+          else this.take(exchange, bytes, admission);
+        },
         tooLarge: (come) => exchange.tooLarge(come),
-        overBudget: (outcome, come) =>
-          exchange.overloadedWhileReceiving(BUDGET_CAUSES[outcome], come, declaredBytes),
+        overBudget: (outcome, come) => exchange.overloaded(BUDGET_CAUSES[outcome], come),
         moreBlocks: (blocks) => this.spend(admission, blocks),
       },
     );
@@ -226,15 +198,7 @@ export class Predict implements Door {
     const { clock, metrics } = this.options;
     exchange.received(bytes.length, clock.monotonicMs());
     metrics.received(bytes.length);
-    if (exchange.expiresMs <= exchange.receivedMs) return 'deadline';
-    return this.overload();
-  }
-
-  /** The whole body has arrived: from here to the batch everything happens in this turn of the event loop. */
-  private score(exchange: Exchange, admission: Admission, bytes: Uint8Array): void {
-    const overload = this.received(exchange, bytes);
-    if (overload !== undefined) return exchange.overloaded(overload);
-    this.take(exchange, bytes, admission);
+    return exchange.expiresMs <= exchange.receivedMs ? 'deadline' : this.overload();
   }
 
   /**
@@ -325,11 +289,6 @@ function patienceIn(text: string): number {
   if (text === '' || !/^[1-9][0-9]{0,5}$/.test(text)) return Infinity;
   const ms = Number(text);
   return ms <= PATIENCE_MAX_MS ? ms : Infinity;
-}
-
-interface BodyToCome extends Pick<BodyListener, 'complete'> {
-  readonly declaredBytes: number;
-  readonly isKept: boolean;
 }
 
 /** How the end of a body is marked: `length` if it has one; `unknown` if it can't be determined. */

@@ -15,7 +15,7 @@ import { Predict } from '../http/predict.js';
 import { RequestMetrics } from '../http/requestMetrics.js';
 import { RequestTracer } from '../http/requestTracer.js';
 import { RequestObserver } from '../http/requestObserver.js';
-import { requestIds } from '../http/requestId.js';
+import { requestIds } from '../http/exchange.js';
 import type { Bundle } from '../model/bundle.js';
 import type { Norms } from '../norms/norms.js';
 import { createReaders } from '../reading/read.js';

@@ -13,7 +13,7 @@ import { AccessLog } from '#acuity/http/accessLog.js';
 import { BodyBudget, allocateBodyBudget } from '#acuity/http/bodyBudget.js';
 import type { LoopLag } from '#acuity/http/loopMetrics.js';
 import { Predict } from '#acuity/http/predict.js';
-import { requestIds } from '#acuity/http/requestId.js';
+import { requestIds } from '#acuity/http/exchange.js';
 import { RequestMetrics } from '#acuity/http/requestMetrics.js';
 import { RequestObserver } from '#acuity/http/requestObserver.js';
 import type { Bundle } from '#acuity/model/bundle.js';

@@ -25,7 +25,7 @@ import {
   OK,
   problemAnswer,
   writeAnswer,
-  writeAnswerHeldOpen,
+  writePiece,
 } from './reply.js';
 import type { HeldRefusal } from './refusalThrottle.js';
 
@@ -63,10 +63,6 @@ const TOLD_AT_ONCE: ReadonlySet<RefusalCause> = new Set(['hung', 'draining', 'de
 /** At the head of a request. */
 export const NOTHING_COME: ComeSoFar = { bytes: 0, isWhole: false };
 
-interface Abortable {
-  abort(): void;
-}
-
 interface Refusal {
   readonly cause: RefusalCause;
   readonly status: string;
@@ -92,8 +88,8 @@ export class Exchange implements BodyScoring, HeldRefusal, ExchangeRecord {
   recordingTold: string | undefined;
   recording: RecordingLabel | undefined;
   dueMs = Infinity;
-  /** The list that answers in place of this exchange, once it is admitted. */
-  private list: Abortable | undefined;
+  /** The list that answers in place of this exchange, once it is admitted: it receives hang-ups from then on. */
+  list: { abort(): void } | undefined;
   /** A refusal that waits. */
   private held: Refusal | undefined;
 
@@ -147,11 +143,6 @@ export class Exchange implements BodyScoring, HeldRefusal, ExchangeRecord {
     this.isGone = true;
     if (this.list === undefined) this.door.options.observer.hungUp(this);
     else this.list.abort();
-  }
-
-  /** It was admitted as a list, which receives hang-ups from now on. */
-  becomes(list: Abortable): void {
-    this.list = list;
   }
 
   /** The answer of a list, scored by the model of that version. */
@@ -263,8 +254,9 @@ export class Exchange implements BodyScoring, HeldRefusal, ExchangeRecord {
       else if (isOver) res.close();
     });
     this.isGone = true;
-    const headers = NO_HEADERS;
-    writeAnswerHeldOpen(res, { status, requestId, headers, body, isHead: false, connection: 'ends' });
+    // Stays open, so that the bytes that the caller still sends can be watched.
+    const connection = 'endsAsAsked';
+    writePiece(res, { status, requestId, headers: NO_HEADERS, body, isHead: false, connection }, false, body);
     this.door.options.observer.refused(this, 'bodyTooLarge', statusCode(status));
   }
 

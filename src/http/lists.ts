@@ -122,7 +122,7 @@ export class Lists implements ListHost {
       expiresMs: Math.min(exchange.expiresMs, admittedMs + deadlineMs),
       giveBack,
     });
-    exchange.becomes(admitted);
+    exchange.list = admitted;
     this.open.add(admitted);
     this.pump.add(admitted);
     return true;

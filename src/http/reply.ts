@@ -73,26 +73,14 @@ function writeLength(res: HttpResponse, { body }: Answer): void {
   res.writeHeader('Content-Length', String(Buffer.byteLength(body)));
 }
 
-/**
- * Writes status, headers and body at once but leaves the response open, so that the bytes that the caller
- * still sends can be watched; `res.end()` or `res.close()` finishes it.
- */
-export function writeAnswerHeldOpen(res: HttpResponse, answer: Answer): void {
-  res.cork(() => {
-    writeHead(res, answer);
-    if (answer.connection !== 'stays') writeClose(res);
-    res.write(answer.body);
-  });
-}
-
 const CONTENT_TYPE = Buffer.from('Content-Type');
 
 /** Status line of an answered request. */
 export const OK = '200 OK';
 
 /**
- * Writes a piece of an answer of unknown length; the first piece includes the head. `connection` must not be
- * `ends`: the library would announce it in the middle of the body.
+ * Writes a piece of an answer of unknown length; the first piece includes the head. The response stays open after a
+ * piece that is not the last. `connection` must not be `ends`: the library would announce it in the middle of the body.
  * @returns false if the caller has to read first; the library then keeps `piece`
  */
 export function writePiece(

@@ -8,7 +8,7 @@ import type {
   RecordingLabel,
   RefusalCause,
 } from '../contract/metrics.js';
-import type { BodyProblem } from '../contract/problems.js';
+import { type BodyProblem, bodyRefusal } from '../contract/problems.js';
 import type { Quality } from '../pipeline/quality.js';
 import { rounded } from '../pipeline/respond.js';
 import type { HistoryToCome } from '../records/request.js';
@@ -18,7 +18,6 @@ import { answerBody, type BodyScoring } from './answerBody.js';
 import { BLOCK_BYTES, type ComeSoFar, DISCARD_BYTES_MAX, discardBody } from './body.js';
 import type { Door } from './door.js';
 import {
-  bodyProblemAnswer,
   type ConnectionEnd,
   headerLine,
   ListAnswer,
@@ -77,6 +76,10 @@ interface Refusal {
  *      └───────────┴──────────────┴─────► refused, or hung up
  */
 export class Exchange implements BodyScoring, HeldRefusal, ExchangeRecord {
+  readonly requestId: string;
+  readonly traceparent: string;
+  readonly startedMs: number;
+  readonly declaredBytes: number;
   isGone = false;
   receivedMs: number;
   bodyBytes = 0;
@@ -98,23 +101,11 @@ export class Exchange implements BodyScoring, HeldRefusal, ExchangeRecord {
     private readonly door: Door,
     private readonly head: ExchangeHead,
   ) {
+    this.requestId = head.requestId;
+    this.traceparent = head.traceparent;
+    this.startedMs = head.startedMs;
+    this.declaredBytes = head.declaredBytes;
     this.receivedMs = head.startedMs;
-  }
-
-  get requestId(): string {
-    return this.head.requestId;
-  }
-
-  get traceparent(): string {
-    return this.head.traceparent;
-  }
-
-  get declaredBytes(): number {
-    return this.head.declaredBytes;
-  }
-
-  get startedMs(): number {
-    return this.head.startedMs;
   }
 
   get holder(): number | undefined {
@@ -213,7 +204,8 @@ export class Exchange implements BodyScoring, HeldRefusal, ExchangeRecord {
   }
 
   refuseBody(problem: BodyProblem): void {
-    this.refuse({ cause: problem.kind, headers: NO_HEADERS, ...bodyProblemAnswer(problem) });
+    const { status, reason, body } = bodyRefusal(problem);
+    this.refuse({ cause: problem.kind, headers: NO_HEADERS, status: `${status} ${reason}`, body });
   }
 
   /** An unexpected error, which no refusal covers. */

@@ -1,16 +1,7 @@
 import type { Clock } from '../base/clock.js';
 import type { Admission } from '../auth/rateLimiter.js';
 import type { RefusalCause } from '../contract/metrics.js';
-import {
-  MALFORMED,
-  PROBLEMS,
-  UNPROCESSABLE,
-  lineBody,
-  malformedBody,
-  problemBody,
-  unprocessableBody,
-  type BodyProblem,
-} from '../contract/problems.js';
+import { PROBLEMS, bodyRefusal, lineBody, problemBody, type BodyProblem } from '../contract/problems.js';
 import { qualityOf, type Quality } from '../pipeline/quality.js';
 import type { Line } from '../reading/lines.js';
 import { isBodyProblem } from '../reading/read.js';
@@ -229,10 +220,9 @@ export class List implements ListTask {
   }
 
   private refuseBody(index: number, problem: BodyProblem): void {
-    if (problem.kind === 'malformed')
-      return this.settleRefused(index, problem.kind, MALFORMED.status, malformedBody(problem.byte));
-    this.door.options.metrics.found(problem.findings);
-    this.settleRefused(index, problem.kind, UNPROCESSABLE.status, unprocessableBody(problem.findings));
+    if (problem.kind === 'unprocessable') this.door.options.metrics.found(problem.findings);
+    const { status, body } = bodyRefusal(problem);
+    this.settleRefused(index, problem.kind, status, body);
   }
 
   private settleRefused(index: number, cause: RefusalCause, status: number, body: string): void {

@@ -1,10 +1,10 @@
 import type { RecordingLabel } from '../contract/metrics.js';
-import { PROBLEMS, type BodyProblem, type ProblemName } from '../contract/problems.js';
+import { PROBLEMS, bodyRefusal, type BodyProblem, type ProblemName } from '../contract/problems.js';
 import type { Quality } from '../pipeline/quality.js';
 import type { HistoryToCome } from '../records/request.js';
 import type { ScoredRow, Timing } from '../scoring/scorer.js';
 import { answerBody, type BodyScoring } from './answerBody.js';
-import { bodyProblemAnswer, problemAnswer } from './reply.js';
+import { problemAnswer } from './reply.js';
 
 /** What a caller of `POST /predict` would get, without a connection to write it to. */
 export interface OwnAnswer {
@@ -44,8 +44,8 @@ export class OwnRequest implements BodyScoring {
   }
 
   refuseBody(problem: BodyProblem): void {
-    const { status, body } = bodyProblemAnswer(problem);
-    this.answer({ status: parseInt(status, 10), body });
+    const { status, body } = bodyRefusal(problem);
+    this.answer({ status, body });
   }
 
   failedUnexpectedly(): void {

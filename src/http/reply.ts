@@ -1,15 +1,6 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import { JSON_TYPE, NDJSON_TYPE } from '../contract/mediaTypes.js';
-import {
-  type BodyProblem,
-  MALFORMED,
-  malformedBody,
-  problemBody,
-  type ProblemName,
-  PROBLEMS,
-  UNPROCESSABLE,
-  unprocessableBody,
-} from '../contract/problems.js';
+import { type BodyProblem, problemBody, type ProblemName, PROBLEMS } from '../contract/problems.js';
 
 /** A header line of one answer, beyond those that every answer has; several are concatenated. */
 export function headerLine(name: string, value: string): string {
@@ -126,16 +117,6 @@ const PREPARED = Object.fromEntries(
 
 export function problemAnswer(name: ProblemName): { readonly status: string; readonly body: string } {
   return PREPARED[name];
-}
-
-/** Status line and body of a body that cannot be scored. */
-export function bodyProblemAnswer(problem: BodyProblem): { readonly status: string; readonly body: string } {
-  return problem.kind === 'malformed'
-    ? { status: `${MALFORMED.status} ${MALFORMED.reason}`, body: malformedBody(problem.byte) }
-    : {
-        status: `${UNPROCESSABLE.status} ${UNPROCESSABLE.reason}`,
-        body: unprocessableBody(problem.findings),
-      };
 }
 
 interface ListHead {

@@ -145,13 +145,7 @@ function spliced(bytes: Uint8Array, places: Places, { session, night }: Adapted)
     Buffer.from(dated),
     bytes.subarray(bodyEnd - 1),
   ];
-  const body = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    body.set(part, at);
-    at += part.length;
-  }
-  return body;
+  return new Uint8Array(Buffer.concat(parts)); // with memory of its own, which goes to the event loop
 }
 
 function told({ at, night, sleep, left }: Adapted): string {

@@ -51,20 +51,12 @@ export type KeysOfType<C extends Catalogue, Type extends MetricSpec['type']> = {
 }[keyof C] &
   string;
 
-/** The number of combinations of label values. */
-export function cellCount(labels: Labels = {}): number {
-  return Object.values(labels).reduce((count, values) => count * values.length, 1);
-}
-
-/** The label values of a cell; the last label varies fastest. */
-export function labelsOf(labels: Labels = {}, cell: number): Record<string, string> {
-  const found: [string, string][] = [];
-  let rest = cell;
-  for (const [name, values] of Object.entries(labels).toReversed()) {
-    found.push([name, values[rest % values.length] ?? '']);
-    rest = Math.floor(rest / values.length);
-  }
-  return Object.fromEntries(found.toReversed());
+/** The label values of each cell; the last label varies fastest. */
+export function labelSets(labels: Labels = {}): Readonly<Record<string, string>>[] {
+  return Object.entries(labels).reduce<Record<string, string>[]>(
+    (sets, [name, values]) => sets.flatMap((set) => values.map((value) => ({ ...set, [name]: value }))),
+    [{}],
+  );
 }
 
 /** Buckets of a histogram, including the open one at the top. */
@@ -92,7 +84,7 @@ function layoutOf(catalogue: Catalogue): { readonly first: ReadonlyMap<string, n
   let length = 0;
   for (const [key, spec] of Object.entries(catalogue)) {
     first.set(key, length);
-    length += cellCount(spec.labels) * widthOf(spec);
+    length += labelSets(spec.labels).length * widthOf(spec);
   }
   return { first, length };
 }
@@ -111,7 +103,7 @@ export class Cells {
   ) {}
 
   add(cell: number, amount = 1): void {
-    this.values[this.first + cell]! += amount; // cell < cellCount
+    this.values[this.first + cell]! += amount; // cell < labelSets().length
   }
 
   set(cell: number, value: number): void {
@@ -120,7 +112,7 @@ export class Cells {
 
   /** Back to 0: Prometheus treats a falling counter as restarted. */
   clear(): void {
-    this.values.fill(0, this.first, this.first + cellCount(this.spec.labels));
+    this.values.fill(0, this.first, this.first + labelSets(this.spec.labels).length);
   }
 }
 
@@ -155,13 +147,13 @@ export class Histograms {
     // One less than the bits: Prometheus counts a value on a bound in the bucket below it.
     const bucket = ((bits[0]! - 1) >> this.shift) - this.base; // a float of one element
     const at = this.first + cell * this.width;
-    this.values[at]! += sound; // cell < cellCount, for the next line too
+    this.values[at]! += sound; // cell < labelSets().length, for the next line too
     this.values[at + 1 + (bucket < 0 ? 0 : bucket > this.top ? this.top : bucket)]! += 1;
   }
 
   /** Resets to no observations. */
   clear(): void {
-    this.values.fill(0, this.first, this.first + cellCount(this.spec.labels) * this.width);
+    this.values.fill(0, this.first, this.first + labelSets(this.spec.labels).length * this.width);
   }
 }
 

@@ -1,6 +1,6 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import { JSON_TYPE, NDJSON_TYPE } from '../contract/mediaTypes.js';
-import { type BodyProblem, problemBody, type ProblemName, PROBLEMS } from '../contract/problems.js';
+import { problemBody, type ProblemName, PROBLEMS } from '../contract/problems.js';
 
 /** A header line of one answer, beyond those that every answer has; several are concatenated. */
 export function headerLine(name: string, value: string): string {

@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.js';
 import type { RateLimiter } from '../auth/rateLimiter.js';
 import type { RefusalCause } from '../contract/metrics.js';
 import type { Timing } from '../scoring/scorer.js';
-import type { AccessLine, AccessLog, ExchangeRecord } from './accessLog.js';
+import { type AccessLog, type ExchangeRecord, lineOf } from './accessLog.js';
 import type { RequestMetrics } from './requestMetrics.js';
 import type { RequestTracer } from './requestTracer.js';
 
@@ -74,7 +74,7 @@ export class RequestObserver {
     const { metrics, access, tracer, clock } = this.options;
     const endedMs = clock.monotonicMs();
     metrics.listAnswered(lines);
-    if (access.wantsServed()) access.served({ ...lineOf(record, 200, endedMs), lines, scored });
+    if (access.wantsServed()) access.served(lineOf(record, 200, endedMs, { lines, scored }));
     tracer?.ended(record, { endedMs, status: 200, lines });
   }
 
@@ -89,10 +89,4 @@ export class RequestObserver {
   private refund({ caller }: ExchangeRecord): void {
     if (caller?.outcome === 'admitted') this.options.rateLimiter.refund(caller);
   }
-}
-
-function lineOf(record: ExchangeRecord, status: number, endedMs: number): AccessLine {
-  const { requestId, traceparent, caller, startedMs, bodyBytes: bytes, recording } = record;
-  const totalMs = endedMs - startedMs;
-  return { requestId, status, keyId: caller?.key.id, totalMs, bytes, traceparent, recording };
 }

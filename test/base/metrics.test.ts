@@ -5,8 +5,7 @@ import {
   allocateMetrics,
   bucketBound,
   bucketCount,
-  cellCount,
-  labelsOf,
+  labelSets,
   quantile,
   recordersIn,
   type HistogramSpec,
@@ -44,12 +43,11 @@ function scene(loops = 1) {
 }
 
 t.test('a cell stands for one combination of label values, the last label fastest', async (t) => {
-  const { labels } = CATALOGUE.calls;
-  t.equal(cellCount(labels), 6);
-  t.strictSame(labelsOf(labels, 0), { status: '200', kind: 'a' });
-  t.strictSame(labelsOf(labels, 4), { status: '503', kind: 'b' });
-  t.equal(cellCount(), 1);
-  t.strictSame(labelsOf(undefined, 0), {});
+  const sets = labelSets(CATALOGUE.calls.labels);
+  t.equal(sets.length, 6);
+  t.strictSame(sets[0], { status: '200', kind: 'a' });
+  t.strictSame(sets[4], { status: '503', kind: 'b' });
+  t.strictSame(labelSets(), [{}]);
 });
 
 t.test('what the loops count is summed, and can be told apart', async (t) => {

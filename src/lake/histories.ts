@@ -1,9 +1,10 @@
-import { PAST_MAX } from '#rules/fields.js';
+import { DEFAULT_SERIES_LIMITS, PAST_MAX } from '#rules/fields.js';
 import { OperatorError } from '../base/errors.js';
 import { HISTORY_BYTES_MAX, UNMEASURED_BYTES_MAX } from '../history/form.js';
-import { HistoryDesk, type Measuring } from '../history/historyDesk.js';
+import type { Measuring } from '../history/historyDesk.js';
 import type { NextHistory } from '../history/nextHistory.js';
 import { textWithChecksum } from '../history/text.js';
+import { WasmParser } from '../reading/wasmParser.js';
 import { LAYOUT } from '../records/layout.js';
 import type { PredictionRequest } from '../records/request.js';
 import type { ScoredRow } from '../scoring/scorer.js';
@@ -47,7 +48,7 @@ export class Histories {
   private slab = new Uint8Array();
   /** Whether any history has measurements. */
   areMeasured = false;
-  private readonly desk = new HistoryDesk();
+  private readonly parser = new WasmParser(DEFAULT_SERIES_LIMITS);
   private readonly records = new Float64Array((1 + PAST_MAX) * RECORD_LENGTH);
   private readonly targets = new Float64Array(PAST_MAX * TARGET_LENGTH);
   /** Indexed by number of past sessions. */
@@ -91,9 +92,10 @@ export class Histories {
     { bytes, length }: Person,
     { night, record, measuring }: RowOfPerson,
   ): { readonly request: PredictionRequest; readonly next: NextHistory } {
-    const { desk, records, targets } = this;
+    const { parser, records, targets } = this;
+    const { desk } = parser;
     if (length === 0) desk.clear();
-    else desk.load(bytes.subarray(0, length));
+    else parser.readHistoryBytes(bytes.subarray(0, length));
     records.set(record);
     const { pastCount, next, usual } = desk.take(records, targets, night, measuring);
     const request = this.requests[pastCount]!;
@@ -109,8 +111,8 @@ export class Histories {
 
   /** Stores the history of a new person; false if the text is damaged, or the person is known. */
   load({ person, history }: SavedPerson): boolean {
-    const { desk } = this;
-    if (!desk.read(history) || this.people.has(person)) return false;
+    const { desk } = this.parser;
+    if (!this.parser.readHistoryText(history) || this.people.has(person)) return false;
     const { latestDay } = desk.history;
     const known = this.of(person);
     if (!Number.isNaN(latestDay)) known.latest = latestDay;

@@ -2,13 +2,13 @@ import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { seededRandom } from '#acuity/base/random.js';
-import { HistoryDesk } from '#acuity/history/historyDesk.js';
 import { Histories } from '#acuity/lake/histories.js';
 import { StateFile } from '#acuity/lake/state.js';
 import { LAYOUT } from '#acuity/records/layout.js';
 import { SCALAR_PLACES } from '#acuity/records/places.js';
 import type { GivenMeasurement } from '#acuity/records/request.js';
 import { HAND_MODEL } from '#fixtures/handScorer.js';
+import { historyReader } from '#fixtures/histories.js';
 import { folder } from '#fixtures/lake.js';
 import { CONSTANTS, randomMeasurements } from '#fixtures/measured.js';
 
@@ -62,8 +62,9 @@ t.test('what was saved is read again with its measurements, and goes on', async 
   t.equal(again.size, 3_002);
   t.ok(again.areMeasured);
   t.strictSame([...again.entries()], [...histories.entries()]);
-  const desk = new HistoryDesk();
-  const isMeasured = (text: string): boolean => desk.read(text) && !desk.history.measurements.isEmpty;
+  const parser = historyReader();
+  const isMeasured = (text: string): boolean =>
+    parser.readHistoryText(text) && !parser.desk.history.measurements.isEmpty;
   const measured = [...again.entries()]
     .filter(({ history }) => isMeasured(history))
     .map(({ person }) => person);

@@ -31,7 +31,7 @@ function verdictOf(
     for (const { minutes, heart = NaN, score, outcome: value } of own)
       nights.add(person, [minutes, heart, score, value]);
   const one: Outcome = { column: 'speed', score: 'attention', sign: 1, isPercentile: false, ...outcome };
-  const [verdict] = judge(nights.all(), [one], PLACES, options);
+  const [verdict] = judge(nights, [one], PLACES, options);
   if (verdict === undefined) throw new Error('no verdict');
   return verdict;
 }

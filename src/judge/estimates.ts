@@ -95,11 +95,11 @@ export function drawnOver(
   for (let draw = 0; draw < count; draw++) {
     sums.fill(0);
     for (let person = 0; person < people.length; person++) add(people[below(random, people.length)]);
-    for (const [place, value] of of(sums).entries()) columns[place]!.fill(value, draw, draw + 1); // as many as values
+    for (const [place, value] of of(sums).entries()) columns[place]?.fill(value, draw, draw + 1);
   }
-  return values.map((value, place) => ({
-    value,
-    draws: columns[place]!.toSorted().filter((one) => !Number.isNaN(one)), // as above
+  return columns.map((column, place) => ({
+    value: values[place] ?? NaN,
+    draws: column.toSorted().filter((one) => !Number.isNaN(one)),
   }));
 }
 

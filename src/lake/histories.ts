@@ -1,16 +1,12 @@
-import { DEFAULT_SERIES_LIMITS, PAST_MAX } from '#rules/fields.js';
+import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { OperatorError } from '../base/errors.js';
 import { HISTORY_BYTES_MAX, UNMEASURED_BYTES_MAX } from '../history/form.js';
 import type { Measuring } from '../history/historyDesk.js';
-import type { NextHistory } from '../history/nextHistory.js';
 import { textWithChecksum } from '../history/text.js';
 import { WasmParser } from '../reading/wasmParser.js';
-import { LAYOUT } from '../records/layout.js';
-import type { PredictionRequest } from '../records/request.js';
+import type { HistoryToCome, ReadRequest } from '../records/request.js';
 import type { ScoredRow } from '../scoring/scorer.js';
 
-const { RECORD_LENGTH, TARGET_LENGTH } = LAYOUT;
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 const PEOPLE_PER_SLAB = 1024;
 
 /** More people than the memory reserved. */
@@ -49,18 +45,8 @@ export class Histories {
   /** Whether any history has measurements. */
   areMeasured = false;
   private readonly parser = new WasmParser(DEFAULT_SERIES_LIMITS);
-  private readonly records = new Float64Array((1 + PAST_MAX) * RECORD_LENGTH);
-  private readonly targets = new Float64Array(PAST_MAX * TARGET_LENGTH);
-  /** Indexed by number of past sessions. */
-  private readonly requests: readonly Mutable<PredictionRequest>[];
 
-  constructor(private readonly peopleMax: number) {
-    this.requests = Array.from({ length: 1 + PAST_MAX }, (_, pastCount) => ({
-      records: this.records.subarray(0, (1 + pastCount) * RECORD_LENGTH),
-      targets: this.targets.subarray(0, pastCount * TARGET_LENGTH),
-      pastCount,
-    }));
-  }
+  constructor(private readonly peopleMax: number) {}
 
   get size(): number {
     return this.people.size;
@@ -85,27 +71,20 @@ export class Histories {
   }
 
   /**
-   * Places a session of `night` in the person's history, and returns it with its past; the request is valid until the
-   * next one is made ready.
+   * Places a session of `night` in the person's history, and returns it with its past and the resulting history; the
+   * request is valid until the next one is made ready.
    */
-  ready(
-    { bytes, length }: Person,
-    { night, record, measuring }: RowOfPerson,
-  ): { readonly request: PredictionRequest; readonly next: NextHistory } {
-    const { parser, records, targets } = this;
-    const { desk } = parser;
-    if (length === 0) desk.clear();
+  ready({ bytes, length }: Person, { night, record, measuring }: RowOfPerson): ReadRequest {
+    const { parser } = this;
+    if (length === 0) parser.desk.clear();
     else parser.readHistoryBytes(bytes.subarray(0, length));
-    records.set(record);
-    const { pastCount, next, usual } = desk.take(records, targets, night, measuring);
-    const request = this.requests[pastCount]!;
-    request.usual = usual;
-    request.adjustments = next.adjustments;
-    return { request, next };
+    const request = parser.written(0, 0);
+    request.records.set(record);
+    return parser.placed(request, night, measuring.constants, measuring.given);
   }
 
   /** Stores the history that resulted from a session, with the network's output for it. */
-  add(person: Person, next: NextHistory, row: ScoredRow): void {
+  add(person: Person, next: HistoryToCome, row: ScoredRow): void {
     this.store(person, next.bytes(row, row.model.thresholds));
   }
 

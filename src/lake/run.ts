@@ -3,7 +3,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import type { Config } from '../config/options.js';
 import { OperatorError } from '../base/errors.js';
-import { removeDeadPartials } from '../files/partialFile.js';
+import { removeDeadPartials } from '../files/atomicFile.js';
 import { readNorms } from '../norms/norms.js';
 import type { Scorer, ScoringModel } from '../scoring/scorer.js';
 import type { Engine } from './engine.js';

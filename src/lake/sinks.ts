@@ -2,7 +2,7 @@ import { createReadStream, rmSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
-import { NEW_FILE, OWNER_ONLY } from '../files/partialFile.js';
+import { NEW_FILE, OWNER_ONLY } from '../files/atomicFile.js';
 import { linesSql, quoted, textOf, type Engine } from './engine.js';
 import type { Job } from './job.js';
 import { LineWriter } from './lineWriter.js';

@@ -1,20 +1,9 @@
-import {
-  closeSync,
-  createReadStream,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { createReadStream, existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { OperatorError } from '../base/errors.js';
 import { acquireFileLock } from '../files/fileLock.js';
-import { NEW_FILE, OWNER_ONLY, partialName, removeDeadPartials } from '../files/partialFile.js';
+import { removeDeadPartials, replaceFile } from '../files/atomicFile.js';
 import type { Histories } from './histories.js';
 import { LineSplitter, jsonIn, type Line } from './lineSplitter.js';
 
@@ -94,33 +83,21 @@ export class StateFile {
 
   /** Replaces the whole file: a crash leaves the old or the new one. */
   save(): void {
-    const partial = partialName(this.path);
-    const file = openSync(partial, NEW_FILE, OWNER_ONLY);
-    try {
-      let checksum = 0;
-      for (const text of this.texts()) {
-        checksum = crc32(text, checksum);
-        writeFileSync(file, text);
-      }
-      writeFileSync(file, `${JSON.stringify({ checksum })}\n`);
-      fsyncSync(file);
-      renameSync(partial, this.path);
-    } finally {
-      closeSync(file);
-      rmSync(partial, { force: true });
-    }
+    replaceFile(this.path, this.texts());
   }
 
-  /** All lines but the last, some together. */
+  /** All lines, some together. */
   private *texts(): Generator<string> {
     let text = `${JSON.stringify({ kind: KIND, format: FORMAT, inputs: [...this.inputs] })}\n`;
+    let checksum = 0;
     for (const { person, history } of this.histories.entries()) {
       text += `${JSON.stringify([person, history])}\n`;
       if (text.length < CHUNK_CHARS) continue;
+      checksum = crc32(text, checksum);
       yield text;
       text = '';
     }
-    yield text;
+    yield `${text}${JSON.stringify({ checksum: crc32(text, checksum) })}\n`;
   }
 
   private loadHead({ kind, format, inputs }: Head): boolean {

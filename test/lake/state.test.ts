@@ -25,14 +25,15 @@ function night(
   const record = new Float64Array(RECORD_LENGTH).fill(NaN, 0, LAYOUT.SCALARS);
   record[SCALAR_PLACES.age] = 30;
   const measuring = { constants: CONSTANTS, given };
-  const { request, next } = histories.ready(person, { night: DAY + day, record, measuring });
+  const request = histories.ready(person, { night: DAY + day, record, measuring });
   const past = Array.from(
     { length: request.pastCount },
     (_, at) => request.targets[at * TARGET_LENGTH] ?? NaN,
   );
   const scores = Float32Array.of(score, score, score, score, score, 0.9, 0.1);
   person.latest = Math.max(person.latest, DAY + day);
-  histories.add(person, next, { scores, offset: 0, model: HAND_MODEL });
+  if (request.history !== undefined)
+    histories.add(person, request.history, { scores, offset: 0, model: HAND_MODEL });
   return past;
 }
 

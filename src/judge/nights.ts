@@ -1,10 +1,5 @@
 import { OperatorError } from '../base/errors.js';
 
-/** More nights than the memory reserved. */
-export class TooManyNightsError extends OperatorError {
-  override readonly name = 'TooManyNightsError';
-}
-
 /** Nights grouped by person, each person's in order of time. */
 export interface Grouped {
   /** The index of each person's first night; one more entry at the end. */
@@ -29,10 +24,10 @@ export class Nights {
     this.columns = Array.from({ length: width }, () => new Float32Array(nightsMax));
   }
 
-  /** @throws TooManyNightsError */
+  /** @throws OperatorError */
   add(person: number, values: ArrayLike<number>): void {
     if (this.length === this.nightsMax) {
-      throw new TooManyNightsError(
+      throw new OperatorError(
         `more than ${this.nightsMax} nights with outcomes: judge a part of the people, which says the same`,
       );
     }

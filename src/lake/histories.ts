@@ -9,11 +9,6 @@ import type { ScoredRow } from '../scoring/scorer.js';
 
 const PEOPLE_PER_SLAB = 1024;
 
-/** More people than the memory reserved. */
-export class TooManyPeopleError extends OperatorError {
-  override readonly name = 'TooManyPeopleError';
-}
-
 /** A person with the past, as the bytes that the service returns as text. */
 export interface Person {
   /** Longer than a part of a slab only with many measurements. */
@@ -52,13 +47,13 @@ export class Histories {
     return this.people.size;
   }
 
-  /** The person of this name, new if unknown. @throws TooManyPeopleError */
+  /** The person of this name, new if unknown. @throws OperatorError */
   of(name: string): Person {
     const known = this.people.get(name);
     if (known !== undefined) return known;
     const index = this.people.size;
     if (index === this.peopleMax) {
-      throw new TooManyPeopleError(
+      throw new OperatorError(
         `more than ${this.peopleMax} people; the history of each takes ${KILOBYTES_A_PERSON} KB of memory: raise --people-max, or score parts of the people one after the other`,
       );
     }

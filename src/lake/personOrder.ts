@@ -15,11 +15,6 @@ import type { ScoredRow } from '../scoring/scorer.js';
  */
 export type Late = 'bad' | 'fail' | 'place';
 
-/** A row whose night is earlier than a previous one of the same person. */
-export class UnsortedError extends OperatorError {
-  override readonly name = 'UnsortedError';
-}
-
 /** What the input says about a row, beside its session. */
 export interface PersonsRow {
   readonly person: unknown;
@@ -55,7 +50,7 @@ export class PersonOrder {
   /**
    * Takes a row; copies its record.
    * @returns what is wrong with its person or night; undefined if it was taken
-   * @throws TooManyPeopleError; UnsortedError if a late row ends the run
+   * @throws OperatorError for too many people, or if a late row ends the run
    */
   take(place: RowPlace, { person, moment, given = [] }: PersonsRow): RowProblem['detail'] | undefined {
     if (typeof person !== 'string' || person === '')
@@ -66,7 +61,7 @@ export class PersonOrder {
     const problem = this.late !== 'place' && night < known.latest ? TOO_LATE : undefined;
     if (problem !== undefined) {
       if (this.late !== 'fail') return problem;
-      throw new UnsortedError(
+      throw new OperatorError(
         `row ${place.row} is ${problem}; --late bad puts such rows to the bad ones, and goes on`,
       );
     }

@@ -13,11 +13,6 @@ const CHUNK_CHARS = 1 << 20;
 
 type Head = Readonly<Record<string, unknown>>;
 
-/** A state file that can't be used. */
-export class StateError extends OperatorError {
-  override readonly name = 'StateError';
-}
-
 /**
  * Each person's history in a file, so that another run can continue. Its first line lists the inputs it covers, then
  * comes a line for each person, and the last one has a checksum of everything before it. It is health data, readable
@@ -40,7 +35,7 @@ export class StateFile {
   /**
    * Locks the state for this run until `close`, and reads it: of two concurrent runs, the later one would overwrite
    * the other's results.
-   * @throws FileLockError, StateError
+   * @throws FileLockError, OperatorError
    */
   async open(): Promise<void> {
     const folder = dirname(this.path);
@@ -56,7 +51,7 @@ export class StateFile {
     await release?.();
   }
 
-  /** Reads what another run left; nothing if there is no file yet. @throws StateError */
+  /** Reads what another run left; nothing if there is no file yet. @throws OperatorError */
   async load(): Promise<void> {
     if (!existsSync(this.path)) return;
     const lines = new LineSplitter(Infinity);
@@ -101,9 +96,9 @@ export class StateFile {
   }
 
   private loadHead({ kind, format, inputs }: Head): boolean {
-    if (kind !== KIND) throw new StateError(`${this.path} is no state file: name another one`);
+    if (kind !== KIND) throw new OperatorError(`${this.path} is no state file: name another one`);
     if (format !== FORMAT) {
-      throw new StateError(
+      throw new OperatorError(
         `${this.path} was written by another version: go on with that one, or remove the state and its scores to begin again`,
       );
     }
@@ -117,8 +112,8 @@ export class StateFile {
     return this.histories.load({ person, history });
   }
 
-  private damaged(what: string): StateError {
-    return new StateError(
+  private damaged(what: string): OperatorError {
+    return new OperatorError(
       `${this.path} ${what}, and no state that can be gone on with: bring back a copy of it, or remove it and its scores to begin again`,
     );
   }

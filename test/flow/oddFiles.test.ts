@@ -5,12 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { revoked } from '#acuity/auth/lifecycle.js';
-import { send } from '../fixtures/connection.js';
 import { copyModel, MODEL } from '../fixtures/model.js';
 import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
 import { ended, writeRepository, type Ended } from '../fixtures/scripts.js';
-import { runServer, type RunningServer } from '../fixtures/server.js';
-import { skipElsewhere, SLOW_THREADS, startToStop } from '../fixtures/stops.js';
+import { CLEAN, runServer, startServer, type RunningServer } from '../fixtures/server.js';
+import { loopsOf, skipElsewhere, SLOW_THREADS } from '../fixtures/stops.js';
 import { until } from '../fixtures/until.js';
 
 /**
@@ -19,11 +18,9 @@ import { until } from '../fixtures/until.js';
  */
 
 const skip = skipElsewhere;
-const CLEAN = { code: 0, signal: null };
 
-async function status({ port }: RunningServer, key: string): Promise<number> {
-  return (await send(port, { headers: { 'X-API-Key': key }, body: '{"current_session":{}}' })).status;
-}
+const status = async (server: RunningServer, key: string): Promise<number> =>
+  (await server.predict(undefined, key)).status;
 
 /** Puts something else in the place of a file, in one step. */
 function replaceBy(path: string, make: (place: string) => void): void {
@@ -36,7 +33,8 @@ const keyPath = ({ keyLocation }: RunningServer): string => keyLocation.replace(
 
 t.test('pipes in the places of keys, daily counts and the model’s manifest', { skip }, async (t) => {
   const folder = copyModel(join(t.testdir(), 'model'));
-  const server = await startToStop(t, 2, { keys: [{ kind: 'demo' }], env: { ACUITY_MODEL: folder } });
+  const env = { ACUITY_MODEL: folder, ...loopsOf(2) };
+  const server = await startServer(t, { keys: [{ kind: 'demo' }], env });
   const path = keyPath(server);
   const [kept, lost] = server.keys;
   if (kept === undefined || lost === undefined) throw new Error('two keys');
@@ -57,8 +55,7 @@ t.test('pipes in the places of keys, daily counts and the model’s manifest', {
 
   const usagePath = path.replace('.json', '.usage.json');
   replaceBy(usagePath, makePipe);
-  server.signal('SIGTERM');
-  t.strictSame(await server.exited, CLEAN);
+  t.strictSame(await server.stop(), CLEAN);
   replaceBy(usagePath, makePipe);
   const again = runServer({ env: { ACUITY_KEYS: server.keyLocation } });
   t.strictSame(await again.exited, { code: 1, signal: null });
@@ -108,15 +105,14 @@ t.test(
     const links = t.testdir();
     const model = join(links, 'served');
     symlinkSync(copyModel(join(links, 'model')), model);
-    const env = { ACUITY_MODEL: model };
-    const server = await startToStop(t, 2, { nodeOptions: SLOW_THREADS, env, keys: [{ kind: 'demo' }] });
+    const env = { ACUITY_MODEL: model, ACUITY_DRAIN_MS: '5000', ...loopsOf(2) };
+    const server = await startServer(t, { nodeOptions: SLOW_THREADS, env, keys: [{ kind: 'demo' }] });
     replaceBy(keyPath(server), (place) => symlinkSync(join(dead, 'keys.json'), place));
     replaceBy(model, (place) => symlinkSync(join(dead, 'model'), place));
     await until(() => /keys\.json: the file system does not answer/.test(server.output()));
     server.signal('SIGHUP');
     t.equal(await status(server, server.keys[1]?.key ?? ''), 200, 'it serves on');
-    server.signal('SIGTERM');
-    t.strictSame(await server.exited, CLEAN);
+    t.strictSame(await server.stop(), CLEAN);
     const again = runServer({ env: { ACUITY_KEYS: `file:${join(dead, 'keys.json')}` } });
     t.strictSame(await again.exited, { code: 1, signal: null });
     t.match(again.output(), /^acuity: can't read .*keys\.json: the file system does not answer$/m);

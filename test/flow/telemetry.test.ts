@@ -19,14 +19,8 @@ const SCORED = 200;
 const CALLERS = 8;
 const LOOPS = 2;
 
-interface Collector {
-  /** The base address, as `OTEL_EXPORTER_OTLP_ENDPOINT` names it. */
-  readonly url: string;
-  /** Everything that was sent: protobuf, in which texts and ids stand as they are. */
-  sent(): Buffer;
-}
-
-async function startCollector(t: Test): Promise<Collector> {
+/** Its base address, and everything that was sent: protobuf, in which texts and ids stand as they are. */
+async function startCollector(t: Test) {
   const sent: Buffer[] = [];
   const server = createHttpServer(async (request, response) => {
     const isOurs = request.method === 'POST' && request.url === '/v1/traces';
@@ -37,12 +31,7 @@ async function startCollector(t: Test): Promise<Collector> {
   return { url: `http://127.0.0.1:${port}`, sent: () => Buffer.concat(sent) };
 }
 
-interface Context {
-  readonly traceId: Buffer;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-function context(flags = '01'): Context {
+function context(flags = '01') {
   const traceId = randomBytes(16);
   const traceparent = `00-${traceId.toString('hex')}-${randomBytes(8).toString('hex')}-${flags}`;
   return { traceId, headers: { traceparent } };

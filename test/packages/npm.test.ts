@@ -14,7 +14,7 @@ const all = t;
 let served: Readonly<Record<string, string>> = {};
 
 t.test('the packed server', async (t) => {
-  const folder = t.testdir({});
+  const folder = all.testdir({}); // it serves from there to the end
   const { installed } = await unpacked(folder, 'acuity');
 
   // What it depends on is as this repository has it: a test must not need a registry.

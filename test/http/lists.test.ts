@@ -13,8 +13,7 @@ function sendList({ port }: TestLoop, body: string, headers = {}): Promise<Reply
 
 /** Sends a list; the answer is up to the test. */
 async function post(t: Test, { port }: TestLoop, body: string, headers = {}): Promise<Connection> {
-  const connection = await Connection.open(port);
-  t.teardown(() => connection.destroy());
+  const connection = await Connection.open(port, t);
   const length = { 'Content-Length': String(Buffer.byteLength(body)) };
   await connection.write(head({ headers: { ...NDJSON, ...length, ...headers } }) + body);
   return connection;

@@ -494,7 +494,7 @@ t.test('each unsupported key store has its message', { skip }, async (t) => {
 });
 
 t.test(
-  'a primary that became a replica and keeps its connections is left for the new one',
+  'a primary that became a replica, its connections kept, is left for the new one',
   { skip },
   async (t) => {
     const prompt = { args: ['--repl-diskless-sync-delay', '0'] };

@@ -98,27 +98,24 @@ t.test('an event loop that is later than it may be refuses at the head', async (
   }
 });
 
-t.test(
-  'what is wrong with the head is told before the overload, what is wrong with the body is not',
-  async (t) => {
-    const loop = openLoop(t, { bodyBytesMax: 100 });
-    loop.predict.isHung = true;
-    const statuses: number[] = [];
-    for (const sent of [
-      keyed({ target: '/other' }),
-      keyed({ method: 'GET' }),
-      { body: BODY },
-      { headers: { 'X-API-Key': 'bad' }, body: BODY },
-      keyed({ headers: { 'Content-Type': 'text/plain' } }),
-      keyed({ headers: { 'Content-Encoding': 'gzip' } }),
-      keyed({ body: ' '.repeat(101) }),
-      keyed({ body: '{' }),
-    ]) {
-      statuses.push((await send(loop.port, sent)).status);
-    }
-    t.strictSame(statuses, [404, 405, 401, 403, 415, 415, 413, 503]);
-  },
-);
+t.test('what is wrong with the head is told before the overload, not the body', async (t) => {
+  const loop = openLoop(t, { bodyBytesMax: 100 });
+  loop.predict.isHung = true;
+  const statuses: number[] = [];
+  for (const sent of [
+    keyed({ target: '/other' }),
+    keyed({ method: 'GET' }),
+    { body: BODY },
+    { headers: { 'X-API-Key': 'bad' }, body: BODY },
+    keyed({ headers: { 'Content-Type': 'text/plain' } }),
+    keyed({ headers: { 'Content-Encoding': 'gzip' } }),
+    keyed({ body: ' '.repeat(101) }),
+    keyed({ body: '{' }),
+  ]) {
+    statuses.push((await send(loop.port, sent)).status);
+  }
+  t.strictSame(statuses, [404, 405, 401, 403, 415, 415, 413, 503]);
+});
 
 t.test('while draining, every answer ends its connection and says so once', async (t) => {
   const loop = openLoop(t);
@@ -157,24 +154,21 @@ t.test('a caller that asks to close its connection gets Connection: close', asyn
   }
 });
 
-t.test(
-  'a bug answers 500 and is told to the operator with the request id, never to the caller',
-  async (t) => {
-    const readBody: PredictOptions['readBody'] = () => {
-      throw new Error('secret-marker');
-    };
-    const loop = openLoop(t, { readBody });
-    const connection = await Connection.open(loop.port, t);
-    for (const id of ['one', 'two']) {
-      const reply = await sendOn(connection, keyed({ headers: { 'X-Request-Id': id } }));
-      t.match(reply, { status: 500, body: INTERNAL });
-    }
-    t.match(loop.faults, [
-      { error: { message: 'secret-marker' }, requestId: 'one' },
-      { error: { message: 'secret-marker' }, requestId: 'two' },
-    ]);
-  },
-);
+t.test('a bug answers 500, and is told to the operator alone, with the request id', async (t) => {
+  const readBody: PredictOptions['readBody'] = () => {
+    throw new Error('secret-marker');
+  };
+  const loop = openLoop(t, { readBody });
+  const connection = await Connection.open(loop.port, t);
+  for (const id of ['one', 'two']) {
+    const reply = await sendOn(connection, keyed({ headers: { 'X-Request-Id': id } }));
+    t.match(reply, { status: 500, body: INTERNAL });
+  }
+  t.match(loop.faults, [
+    { error: { message: 'secret-marker' }, requestId: 'one' },
+    { error: { message: 'secret-marker' }, requestId: 'two' },
+  ]);
+});
 
 t.test('a request is answered once, also when more events follow', async (t) => {
   const loop = openLoop(t);
@@ -259,58 +253,46 @@ t.test('no way of ending a body keeps a byte of the budget', async (t) => {
   }
 });
 
-t.test(
-  'the caller’s own patience goes to the scorer, and only where it is a number of milliseconds',
-  async (t) => {
-    const loop = openLoop(t);
-    const cases: readonly (readonly [sent: string | undefined, ms: number])[] = [
-      [undefined, Infinity],
-      ['800', 800],
-      ['600000', 600_000],
-      ...['0', '-1', '600001', '1e3', '08', '5.5', 'soon', '', '9999999'].map(
-        (text) => [text, Infinity] as const,
-      ),
-    ];
-    for (const [text, ms] of cases) {
-      const beforeMs = performance.now();
-      const connection = await post(t, loop, text === undefined ? {} : { 'X-Deadline-Ms': text });
-      const waiting = await waitingOf(loop);
-      const leftMs = (waiting.expiresMs ?? NaN) - beforeMs;
-      t.ok(
-        ms === Infinity ? leftMs === Infinity : leftMs >= ms && leftMs < ms + 60_000,
-        `${text}: ${leftMs}`,
-      );
-      answer(waiting);
-      await connection.reply();
-    }
-  },
-);
+t.test('the caller’s patience goes to the scorer where it is a number of milliseconds', async (t) => {
+  const loop = openLoop(t);
+  const cases: readonly (readonly [sent: string | undefined, ms: number])[] = [
+    [undefined, Infinity],
+    ['800', 800],
+    ['600000', 600_000],
+    ...['0', '-1', '600001', '1e3', '08', '5.5', 'soon', '', '9999999'].map(
+      (text) => [text, Infinity] as const,
+    ),
+  ];
+  for (const [text, ms] of cases) {
+    const beforeMs = performance.now();
+    const connection = await post(t, loop, text === undefined ? {} : { 'X-Deadline-Ms': text });
+    const waiting = await waitingOf(loop);
+    const leftMs = (waiting.expiresMs ?? NaN) - beforeMs;
+    t.ok(ms === Infinity ? leftMs === Infinity : leftMs >= ms && leftMs < ms + 60_000, `${text}: ${leftMs}`);
+    answer(waiting);
+    await connection.reply();
+  }
+});
 
-t.test(
-  'an operator may have overload said with 429: the same body and Retry-After, no RateLimit',
-  async (t) => {
-    const loop = openLoop(t, { overloadStatus: 429 });
-    loop.scorer.pending = 10;
-    const reply = await send(loop.port, keyed());
-    isOverloaded(t, reply, 429, 'Too Many Requests');
-    t.equal(reply.headers.get('ratelimit'), undefined);
-  },
-);
+t.test('overload may be said with 429: the same body and Retry-After, no RateLimit', async (t) => {
+  const loop = openLoop(t, { overloadStatus: 429 });
+  loop.scorer.pending = 10;
+  const reply = await send(loop.port, keyed());
+  isOverloaded(t, reply, 429, 'Too Many Requests');
+  t.equal(reply.headers.get('ratelimit'), undefined);
+});
 
-t.test(
-  'a body of the process itself is scored as one of a caller, while these fill no half a queue',
-  async (t) => {
-    const loop = openLoop(t);
-    const { predict, scorer } = loop;
-    const refused = { status: 503, body: OVERLOADED };
-    scorer.pending = 5;
-    t.strictSame(await predict.scoreOwn(Buffer.from(BODY), 5), refused);
-    scorer.pending = 4;
-    const scored = predict.scoreOwn(Buffer.from(BODY), 5);
-    answer(await waitingOf(loop));
-    t.strictSame(await scored, { status: 200, body: (await ended(t, loop)).body });
-    t.equal(loop.lines.length, 1, 'only the request of the caller is logged');
-    predict.drain();
-    t.strictSame(await predict.scoreOwn(Buffer.from(BODY), 5), refused, 'while it drains');
-  },
-);
+t.test('a body of the process itself is scored while callers fill no half a queue', async (t) => {
+  const loop = openLoop(t);
+  const { predict, scorer } = loop;
+  const refused = { status: 503, body: OVERLOADED };
+  scorer.pending = 5;
+  t.strictSame(await predict.scoreOwn(Buffer.from(BODY), 5), refused);
+  scorer.pending = 4;
+  const scored = predict.scoreOwn(Buffer.from(BODY), 5);
+  answer(await waitingOf(loop));
+  t.strictSame(await scored, { status: 200, body: (await ended(t, loop)).body });
+  t.equal(loop.lines.length, 1, 'only the request of the caller is logged');
+  predict.drain();
+  t.strictSame(await predict.scoreOwn(Buffer.from(BODY), 5), refused, 'while it drains');
+});

@@ -24,17 +24,14 @@ t.test('some refusals a second are answered at once, the rest are not', async (t
   t.equal(atOnce(), 500);
 });
 
-t.test(
-  'a long body that is thrown away counts for its length; the first is told at once all the same',
-  async (t) => {
-    const refusals = new RefusalThrottle(manualClock());
-    const long = 64 * 1024 * 1024;
-    t.ok(refusals.mayAnswer(long));
-    t.ok(refusals.mayAnswer(Infinity), 'one that only declares much takes no more than its share');
-    for (let request = 0; request < 6; request++) t.ok(refusals.mayAnswer(long));
-    t.notOk(refusals.mayAnswer(0));
-  },
-);
+t.test('a long body that is thrown away counts for its length, but for the first', async (t) => {
+  const refusals = new RefusalThrottle(manualClock());
+  const long = 64 * 1024 * 1024;
+  t.ok(refusals.mayAnswer(long));
+  t.ok(refusals.mayAnswer(Infinity), 'one that only declares much takes no more than its share');
+  for (let request = 0; request < 6; request++) t.ok(refusals.mayAnswer(long));
+  t.notOk(refusals.mayAnswer(0));
+});
 
 t.test('a held refusal is answered once, in its time; one whose caller is gone never', async (t) => {
   const clock = manualClock();

@@ -13,7 +13,6 @@ import {
   rmSync,
   statSync,
   symlinkSync,
-  watch,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -35,6 +34,7 @@ import {
 import { MODEL } from '#fixtures/model.js';
 import { REPOSITORY, cleanEnvironment } from '#fixtures/repository.js';
 import { arrowOf, bodiesOf, csvOf, rowsOfArrow, writeParquet, type TableRow } from '#fixtures/tables.js';
+import { until } from '#fixtures/until.js';
 
 /** `acuity score` as a process, and its standard input and output. */
 
@@ -75,13 +75,6 @@ function start(
   return { child, input: into, output, closed };
 }
 
-/** Resolves once a folder is as it is expected to be. */
-async function until(folder: string, isSo: (names: readonly string[]) => boolean): Promise<void> {
-  const watching = watch(folder);
-  while (!isSo(readdirSync(folder))) await once(watching, 'change');
-  watching.close();
-}
-
 t.test('killed half-way and run again: complete, nothing twice or anew', async (t) => {
   const dir = folder(t);
   const rows = nights(60, 5);
@@ -103,7 +96,7 @@ t.test('killed half-way and run again: complete, nothing twice or anew', async (
     closeSync(openSync(b, constants.O_RDONLY | constants.O_NONBLOCK));
   });
   pipe.write(second?.slice(0, second.length / 2));
-  await until(out, (names) => names.some((name) => /^b\.scores.*\.partial$/.test(name)));
+  await until(() => readdirSync(out).some((name) => /^b\.scores.*\.partial$/.test(name)));
   child.kill('SIGKILL');
   await closed;
   pipe.destroy();
@@ -207,13 +200,10 @@ t.test('a reader that stops reading is no hang; one that goes away ends the work
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   t.equal(child.exitCode, null);
   let count = 0;
-  const counted = new Promise<void>((resolve) => {
-    output.on('data', (chunk: Buffer) => {
-      for (const byte of chunk) if (byte === 0x0a) count++;
-      if (count === lines) resolve();
-    });
+  output.on('data', (chunk: Buffer) => {
+    for (const byte of chunk) if (byte === 0x0a) count++;
   });
-  await counted;
+  await until(() => count === lines);
   output.destroy();
   input.end(textOf(nights(100)));
   t.match(await closed, { code: 74, said: /standard input or output failed/ });
@@ -228,7 +218,7 @@ t.test('what the engine sets aside is its owner’s, gone at the end, and after 
   const env = { TMPDIR: temporary };
   const { child, input, closed } = start(t, ['--format', 'csv'], { env });
   input.write('id,age\n');
-  await until(temporary, (names) => names.length > 1);
+  await until(() => readdirSync(temporary).length > 1);
   const [own = ''] = readdirSync(temporary).filter((name) => name !== 'acuity-lake-of-another');
   t.equal(statSync(join(temporary, own)).mode & 0o777, 0o700);
   child.kill('SIGKILL');

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { openKeyring, type Keyring } from '#acuity/auth/keyring.js';
+import { openKeyring } from '#acuity/auth/keyring.js';
 import { issue, revoked, type KeyOrder } from '#acuity/auth/lifecycle.js';
 import { allocateLimits, dayOf, Limits } from '#acuity/auth/limits.js';
 import { openStores } from '#acuity/auth/location.js';
@@ -23,28 +23,12 @@ import { until } from '../fixtures/until.js';
 
 const { skip } = REDIS;
 
-/** One replica's keys and limits, as the service has them. */
-interface Replica {
-  readonly keyring: Keyring;
-  readonly problems: string[];
-  /** Whether the key is admitted; `isAnswered`: its answer is a 200. */
-  ask(key: string, isAnswered?: boolean): boolean;
-  /** Writes its counts and reads those of the others, as it does ten times a second. */
-  report(): Promise<void>;
-  close(): Promise<void>;
-}
-
-interface ReplicaOptions {
-  readonly clock?: Clock;
-  /** It reports by itself, and its keys are stale after so long. */
-  readonly staleMs?: number;
-}
-
+/** One replica's keys and limits, as the service has them; with `staleMs` it reports by itself. */
 async function startReplica(
   t: Test,
   url: string,
-  { clock = systemClock, staleMs }: ReplicaOptions = {},
-): Promise<Replica> {
+  { clock = systemClock, staleMs }: { readonly clock?: Clock; readonly staleMs?: number } = {},
+) {
   const stores = await openAt(t, url);
   const limits = new Limits(allocateLimits(1000));
   const keyCheck = new KeyCheck({ clock, limits });
@@ -67,8 +51,11 @@ async function startReplica(
     keyring,
     problems,
     close,
-    report: async () => ledger?.save().catch((error: Error) => void problems.push(error.message)),
-    ask(key, isAnswered = true) {
+    /** Writes its counts and reads those of the others, as it does ten times a second. */
+    report: async (): Promise<void> =>
+      ledger?.save().catch((error: Error) => void problems.push(error.message)),
+    /** Whether the key is admitted; `isAnswered`: its answer is a 200. */
+    ask(key: string, isAnswered = true): boolean {
       const verdict = keyCheck.check(key);
       if (verdict.outcome !== 'admitted') return false;
       if (!isAnswered) keyCheck.refund(verdict);
@@ -76,6 +63,7 @@ async function startReplica(
     },
   };
 }
+type Replica = Awaited<ReturnType<typeof startReplica>>;
 
 /** Replicas on one clock, which have heard of one another. */
 class Fleet {

@@ -1,5 +1,11 @@
 import t, { type Test } from 'tap';
-import { HISTORY_LENGTH_MAX, MEASURED_FIELDS, type MeasuredField } from '#rules/fields.js';
+import {
+  HISTORY_LENGTH_MAX,
+  LABEL_FIELDS,
+  MEASURED_FIELDS,
+  SCORE_FIELDS,
+  type MeasuredField,
+} from '#rules/fields.js';
 import { seededRandom, type Random } from '#acuity/base/random.js';
 import { FEATURES, FEATURE_COUNT } from '#acuity/contract/features.js';
 import { HISTORY_BYTES_MAX } from '#acuity/history/form.js';
@@ -18,6 +24,7 @@ import {
   adjusted,
   adjustmentOf,
   evidenceOf,
+  isLabel,
   LABEL_VALUES,
   latentOf,
   NO_EVIDENCE,
@@ -167,8 +174,10 @@ class SlowHistory {
   /** λ of a day that is past; of none that is known, of the long run. */
   private latent(field: MeasuredField, day: number | undefined): number {
     const night = day === undefined ? undefined : this.nights.findLast((one) => one.day === day);
-    const chance = 100 * (night?.chances[LABEL_NAMES.indexOf(field)] ?? NaN);
-    const said = isLabel(field) ? chance : (night?.hundredths[SCORE_NAMES.indexOf(field)] ?? NaN) / 100;
+    const chance = 100 * (night?.chances[(LABEL_FIELDS as readonly string[]).indexOf(field)] ?? NaN);
+    const said = isLabel(field)
+      ? chance
+      : (night?.hundredths[(SCORE_FIELDS as readonly string[]).indexOf(field)] ?? NaN) / 100;
     const usual = (isLabel(field) ? 100 : 1) * (this.longRun().get(field)?.mean ?? NaN);
     const known = Number.isNaN(said) ? usual : said;
     return Number.isNaN(known) ? 0 : latentOf(field, known);
@@ -215,9 +224,6 @@ class SlowHistory {
   }
 }
 
-const SCORE_NAMES = ['C_SCORE', 'attention', 'memory', 'reasoning', 'stress'];
-const LABEL_NAMES = ['valence', 'arousal'];
-
 function knownValues({ record, hundredths, chances }: SlowNight): ReadonlyMap<string, number> {
   const row = new Float32Array(FEATURE_COUNT);
   featuriseRecord(record, 0, row, 0);
@@ -228,16 +234,12 @@ function knownValues({ record, hundredths, chances }: SlowNight): ReadonlyMap<st
     if (name !== `${group}_known` && !isLasting && mask === 1)
       known.set(name, centre + scale * (row[place] ?? NaN));
   });
-  SCORE_NAMES.forEach((name, index) => known.set(name, (hundredths[index] ?? NaN) / 100));
-  LABEL_NAMES.forEach((name, index) => {
+  SCORE_FIELDS.forEach((name, index) => known.set(name, (hundredths[index] ?? NaN) / 100));
+  LABEL_FIELDS.forEach((name, index) => {
     const chance = chances[index] ?? NaN;
     if (!Number.isNaN(chance)) known.set(name, chance);
   });
   return known;
-}
-
-function isLabel(field: string): boolean {
-  return LABEL_NAMES.includes(field);
 }
 
 function sum(values: readonly number[]): number {

@@ -28,7 +28,12 @@ interface Case {
 
 const withKey: RequestHead = { headers: KEYED };
 const CASES: readonly Case[] = [
-  { name: 'scores', status: 200, head: withKey, settle: (loop) => loop.scorer.waiting.forEach(answer) },
+  {
+    name: 'scores',
+    status: 200,
+    head: withKey,
+    settle: ({ scorer }) => scorer.waiting.forEach((one) => answer(one)),
+  },
   { name: 'no key', status: 401, head: { headers: CHUNKED } },
   { name: 'another path, HEAD', status: 404, head: { headers: KEYED, target: '/other', method: 'HEAD' } },
   { name: 'too long a body', status: 413, head: withKey, body: BODY.padEnd(3 * BODY_MAX) },

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { Connection, head, send, type Reply } from '../fixtures/connection.js';
-import { GOOD_KEY, MODEL, answer, openLoop, type TestLoop } from '../fixtures/loop.js';
+import { GOOD_KEY, answer, openLoop, type TestLoop } from '../fixtures/loop.js';
 import { until } from '../fixtures/until.js';
 
 const LINE = '{"current_session":{}}';
@@ -39,7 +39,8 @@ function isOver(t: Test, { scorer, budget, refunds }: TestLoop, given: number): 
 /** Answers lines as they come. */
 function answerAll(t: Test, { scorer }: TestLoop): void {
   const timer = setInterval(() => {
-    for (const lane of [scorer.lines, scorer.explainedLines]) lane.waiting.splice(0).forEach(answer);
+    for (const lane of [scorer.lines, scorer.explainedLines])
+      for (const line of lane.waiting.splice(0)) answer(line);
   }, 1);
   t.teardown(() => clearInterval(timer));
 }
@@ -57,9 +58,7 @@ t.test('each line has its answer, in the order of the lines, whichever is scored
   const connection = await post(t, loop, bodyOf(LINE, '{', LINE, '{"current_session":{"age":-1}}', LINE));
   const { waiting } = loop.scorer.lines;
   await until(() => waiting.length === 3);
-  waiting.toReversed().forEach((line, index) => {
-    line.scored({ scores: Float32Array.of(index, 0, 0, 0, 0, 0, 0), offset: 0, model: MODEL }, TIMING);
-  });
+  for (const [index, line] of waiting.toReversed().entries()) answer(line, index);
   const reply = await connection.reply();
   t.equal(reply.status, 200);
   t.equal(reply.headers.get('content-type'), 'application/x-ndjson');
@@ -72,8 +71,6 @@ t.test('each line has its answer, in the order of the lines, whichever is scored
   t.match(linesOf(reply), [two, malformed, one, { status: 422, detail: age }, zero]);
   isOver(t, loop, 2); // what was not scored does not count for the day
 });
-
-const TIMING = { queueMs: 1, dispatchMs: 0.5, inferMs: 2, rows: 1, admittedMs: 0, scoredMs: 3 };
 
 t.test('a list without a line, or with too many', async (t) => {
   const loop = openLoop(t);
@@ -219,6 +216,6 @@ t.test('a list takes turns with others, and with other work of the loop', async 
   await until(() => lines.waiting.length === 200);
   t.not(seen[0], seen[1]);
   t.equal(seen[0], seen[2]);
-  lines.waiting.forEach(answer);
+  for (const line of lines.waiting) answer(line);
   for (const connection of [first, second]) t.equal(linesOf(await connection.reply()).length, 100);
 });

@@ -1,7 +1,6 @@
 import t, { type Test } from 'tap';
 import { LoopLag } from '#acuity/http/loopMetrics.js';
 import type { PredictOptions } from '#acuity/http/predict.js';
-import type { ScoreHandler } from '#acuity/scoring/scorer.js';
 import { Connection, chunked, head, send, sendOn, type Reply, type Sent } from '../fixtures/connection.js';
 import { GOOD_KEY, answer, openLoop, type TestLoop } from '../fixtures/loop.js';
 import { until } from '../fixtures/until.js';
@@ -29,18 +28,10 @@ async function post(t: Test, loop: TestLoop, more: Readonly<Record<string, strin
   return connection;
 }
 
-/** The one request that waits. */
-async function waitingOf({ scorer }: TestLoop): Promise<ScoreHandler> {
-  await until(() => scorer.waiting.length === 1);
-  const waiting = scorer.waiting.pop();
-  if (waiting === undefined) throw new Error('one waits');
-  return waiting;
-}
-
 /** The answer to a request that is scored, or ended by `end`. */
 async function ended(t: Test, loop: TestLoop, end = answer): Promise<Reply> {
   const connection = await post(t, loop);
-  end(await waitingOf(loop));
+  end(await loop.scorer.next());
   return connection.reply();
 }
 
@@ -120,7 +111,7 @@ t.test('what is wrong with the head is told before the overload, not the body', 
 t.test('while draining, every answer ends its connection and says so once', async (t) => {
   const loop = openLoop(t);
   const connection = await post(t, loop);
-  const waiting = await waitingOf(loop);
+  const waiting = await loop.scorer.next();
   loop.predict.isDraining = true;
   answer(waiting);
   const answered = await connection.reply();
@@ -173,14 +164,14 @@ t.test('a bug answers 500, and is told to the operator alone, with the request i
 t.test('a request is answered once, also when more events follow', async (t) => {
   const loop = openLoop(t);
   const connection = await post(t, loop);
-  const waiting = await waitingOf(loop);
+  const waiting = await loop.scorer.next();
   waiting.failed('expired');
   t.equal(waiting.isGone, true);
   answer(waiting);
   waiting.failed('fault');
   isOverloaded(t, await connection.reply());
   await connection.write(HEAD + BODY);
-  answer(await waitingOf(loop));
+  answer(await loop.scorer.next());
   t.equal((await connection.reply()).status, 200);
   const fault = await ended(t, loop, (waiting) => waiting.failed('fault'));
   t.match(fault, { status: 500, reason: 'Internal Server Error', body: INTERNAL });
@@ -266,7 +257,7 @@ t.test('the caller’s patience goes to the scorer where it is a number of milli
   for (const [text, ms] of cases) {
     const beforeMs = performance.now();
     const connection = await post(t, loop, text === undefined ? {} : { 'X-Deadline-Ms': text });
-    const waiting = await waitingOf(loop);
+    const waiting = await loop.scorer.next();
     const leftMs = (waiting.expiresMs ?? NaN) - beforeMs;
     t.ok(ms === Infinity ? leftMs === Infinity : leftMs >= ms && leftMs < ms + 60_000, `${text}: ${leftMs}`);
     answer(waiting);
@@ -290,7 +281,7 @@ t.test('a body of the process itself is scored while callers fill no half a queu
   t.strictSame(await predict.scoreOwn(Buffer.from(BODY), 5), refused);
   scorer.pending = 4;
   const scored = predict.scoreOwn(Buffer.from(BODY), 5);
-  answer(await waitingOf(loop));
+  answer(await loop.scorer.next());
   t.strictSame(await scored, { status: 200, body: (await ended(t, loop)).body });
   t.equal(loop.lines.length, 1, 'only the request of the caller is logged');
   predict.drain();

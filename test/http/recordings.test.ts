@@ -3,7 +3,6 @@ import { systemClock } from '#acuity/base/clock.js';
 import { recordingTokens } from '#acuity/http/recordings.js';
 import { RecordingQueue, type RecordingQueueOptions } from '#acuity/recording/recordingQueue.js';
 import { Connection, send, sendOn } from '../fixtures/connection.js';
-import type { ScoreHandler } from '#acuity/scoring/scorer.js';
 import { GOOD_KEY, answer, openLoop } from '../fixtures/loop.js';
 import { until } from '../fixtures/until.js';
 
@@ -46,20 +45,13 @@ function scene(t: Test, queue: Partial<RecordingQueueOptions> = {}) {
     const session = { recording: { provider }, ...beside };
     return send(loop.port, { headers, body: JSON.stringify({ current_session: session }) });
   };
-  /** The request that waits. */
-  const waiting = async (): Promise<ScoreHandler> => {
-    await until(() => loop.scorer.waiting.length > 0);
-    const handler = loop.scorer.waiting.pop();
-    if (handler === undefined) throw new Error('no request waits');
-    return handler;
-  };
-  return { ...loop, recordings, post, waiting };
+  return { ...loop, recordings, post };
 }
 
 t.test('a recording is scored like its session, and the answer says what was read', async (t) => {
-  const { post, waiting, spent, budget, lines } = scene(t);
+  const { post, scorer, spent, budget, lines } = scene(t);
   const reply = post('oura', { age: 34 });
-  const handler = await waiting();
+  const handler = await scorer.next();
   t.equal(budget.heldBytes, 0, 'its body is in memory no longer');
   const latestMs = systemClock.monotonicMs() + DEADLINE_MS + 1;
   t.ok((handler.expiresMs ?? Infinity) < latestMs, 'the deadline holds for all of it');
@@ -71,9 +63,9 @@ t.test('a recording is scored like its session, and the answer says what was rea
 
 t.test('what it costs is taken when it is handed over', async (t) => {
   t.strictSame([0, 8_192, 8_193, 4_194_304].map(recordingTokens), [2, 2, 3, 513]);
-  const { post, waiting, spent } = scene(t);
+  const { post, scorer, spent } = scene(t);
   const reply = post('oura', { other: 'x'.repeat(100_000) });
-  const handler = await waiting();
+  const handler = await scorer.next();
   // One with the head, one with the second block of 64 KiB, the rest now.
   t.strictSame(spent, [1, recordingTokens(100_063) - 2]);
   answer(handler);
@@ -92,17 +84,17 @@ t.test('beyond its places, a recording is refused', async (t) => {
 
 t.test('one that takes its thread along is answered 500, and the next one scored', async (t) => {
   for (const provider of ['die', 'fail']) {
-    const { post, faults, waiting } = scene(t);
+    const { post, faults, scorer } = scene(t);
     t.equal((await post(provider)).status, 500);
     t.equal(faults.length, 1);
     const reply = post('oura');
-    answer(await waiting());
+    answer(await scorer.next());
     t.equal((await reply).status, 200);
   }
 });
 
 t.test('a caller that hangs up is not scored, and a stop waits for those that wait', async (t) => {
-  const { recordings, port, post, predict, waiting } = scene(t);
+  const { recordings, port, post, predict, scorer } = scene(t);
   const connection = await Connection.open(port);
   const body = JSON.stringify({ current_session: { recording: { provider: 'oura' } } });
   void sendOn(connection, { headers, body }).catch(() => undefined);
@@ -112,7 +104,7 @@ t.test('a caller that hangs up is not scored, and a stop waits for those that wa
   connection.destroy();
   predict.drain();
   await recordings.drained();
-  answer(await waiting());
+  answer(await scorer.next());
   const { status, headers: answered } = await other;
   t.strictSame([status, answered.get('connection')], [200, 'close']);
 });

@@ -18,11 +18,9 @@ import {
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import t, { type Test } from 'tap';
-import { registerScore } from '#acuity/commands/score.js';
 import { arrowStreams } from '#acuity/lake/arrowStreams.js';
 import {
   acuity,
-  commanded,
   fileOf,
   folder,
   modelScorer,
@@ -39,7 +37,6 @@ import { until } from '#fixtures/until.js';
 /** `acuity score` as a process, and its standard input and output. */
 
 const HISTORY = { person: 'person', order: 'at' };
-const PAST = ['--person', 'person', '--order', 'at'];
 
 /** Nights of some people, by time. */
 function nights(count: number, people = 2): TableRow[] {
@@ -86,7 +83,8 @@ t.test('killed half-way and run again: complete, nothing twice or anew', async (
   writeFileSync(c, last ?? '');
   // A pipe that gives half of what it has, and then nothing: so the run is in the middle of the second file.
   execFileSync('mkfifo', [b]);
-  const args = [a, b, c, ...PAST, '--state', join(dir, 'state'), '--out-dir', out];
+  const past = ['--person', 'person', '--order', 'at'];
+  const args = [a, b, c, ...past, '--state', join(dir, 'state'), '--out-dir', out];
   const { child, closed } = start(t, args);
   const pipe = createWriteStream(b);
   pipe.on('error', () => undefined); // its reader is killed
@@ -159,34 +157,6 @@ t.test('files of health data are new ones, their owner’s alone', async (t) => 
     t.notOk(lstatSync(join(dir, name)).isSymbolicLink(), name);
     t.equal(statSync(join(dir, name)).mode & 0o777, 0o600, name);
   }
-});
-
-t.test('what can’t be done is said before anything is done', async (t) => {
-  const cases: readonly (readonly [args: string, said: RegExp])[] = [
-    ['--person p', /--person and --order need each other/],
-    ['--state s', /--state needs --person and --order/],
-    ['--sort a.csv', /--sort needs --person and --order/],
-    ['--sort --person p --order o', /--sort needs files, or --sql/],
-    ['--person p --order o a.csv b.csv', /--person over several files needs --state, .* or --sort/],
-    ['--sql X a.csv', /--sql names what it reads: leave out the files/],
-    ['--sql X', /--sql needs --out-dir/],
-    ['--out-dir o', /--out-dir needs files/],
-    ['--to arrow', /--to arrow needs --format arrow/],
-    ['--format arrow --to csv', /an Arrow stream is answered by one, or --to ndjson/],
-    ['--tables', /--tables needs --format arrow/],
-    ['--tables --format arrow nights.parquet', /--tables .* is for standard input/],
-    [`--tables --format arrow ${PAST.join(' ')} --state s`, /the past of a table ends with it/],
-    ['--memory 255MB', /a size like 512MB or 2GB, at least 256MB/],
-    ['--memory 2', /a size like 512MB/],
-    ['--people-max 0', /a whole number, 1 to 10000000/],
-    ['--keep a,a', /A name stands there twice/],
-  ];
-  for (const [args, said] of cases) {
-    const ran = await commanded(t, registerScore, ['score', ...args.split(' ')]);
-    t.match(ran, { code: Number, said }, args);
-  }
-  const none = await acuity(['score'], { ACUITY_MODEL: join(REPOSITORY, 'docs') });
-  t.match(none, { code: 1, stderr: /manifest\.json cannot be read/, stdout: '' });
 });
 
 t.test('a reader that stops reading is no hang; one that goes away ends the work', async (t) => {

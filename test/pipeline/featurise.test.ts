@@ -217,13 +217,14 @@ t.test('heart and breath of an hour count if it was one at rest, now and in the 
 t.test('the explanation names what was left out, as far as it was sent', async (t) => {
   const ran = withLevels(140, NIGHT);
   const both = ['HR_day_1h', 'RR_day_1h'];
-  for (const [current_session, left, lacking] of [
+  const cases: readonly (readonly [Session, left: readonly string[], lacking: readonly string[]])[] = [
     [ran, both, both],
     [{ ...ran, RR_day_1h: [] }, ['HR_day_1h'], both],
     [session(), [], []],
-    [{}, [], [...FIELDS_OF_A_SESSION]],
-  ] as const) {
+    [{}, [], FIELDS_OF_A_SESSION],
+  ];
+  for (const [current_session, left, lacking] of cases) {
     const { notAtRest, missing } = qualityOf(requestOf({ current_session }));
-    t.strictSame([notAtRest, missing], [left, lacking]);
+    t.strictSame([[...notAtRest], [...missing]], [left, [...lacking]]);
   }
 });

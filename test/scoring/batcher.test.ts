@@ -4,11 +4,11 @@ import t, { type Test } from 'tap';
 import { manualClock, type ManualClock } from '../fixtures/manualClock.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/tensors.js';
 import type { PredictionRequest } from '#acuity/records/request.js';
-import { Batcher, type BatcherOptions } from '#acuity/scoring/batcher.js';
+import type { BatcherOptions } from '#acuity/scoring/batcher.js';
 import { blocksFor } from '#acuity/scoring/pool.js';
 import type { AdmitOutcome, ScoredRow, ScoreHandler, Timing } from '#acuity/scoring/scorer.js';
 import { AGES_MAX, ageIn } from '../fixtures/ages.js';
-import { FakePool, type FakeRun } from '../fixtures/fakePool.js';
+import { FakePool, batcherOf, type FakeRun } from '../fixtures/fakePool.js';
 import { below, seededRandom } from '#acuity/base/random.js';
 import { until } from '../fixtures/until.js';
 import { requestOfAge } from '../fixtures/requests.js';
@@ -49,8 +49,7 @@ function setUp(t: Test, { capacity = 1, ...options }: SetupOptions = {}) {
   const clock = manualClock();
   const faults: string[] = [];
   let hangs = 0;
-  const batcher = new Batcher({
-    model: { version: 'test', thresholds: { valence: 0.5, arousal: 0.5 } },
+  const batcher = batcherOf({
     pool,
     batchMax,
     queueMax,

@@ -1,11 +1,11 @@
 import t from 'tap';
-import { systemClock } from '#acuity/base/clock.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/tensors.js';
-import { Batcher } from '#acuity/scoring/batcher.js';
+import type { Batcher } from '#acuity/scoring/batcher.js';
 import { blockAt, blockCountOf, type Block } from '#acuity/scoring/batchBuffers.js';
 import { openPool, runOnce, blocksFor } from '#acuity/scoring/pool.js';
 import type { ScoreHandler } from '#acuity/scoring/scorer.js';
 import { BAD_AGES, writeAge } from '../fixtures/ages.js';
+import { batcherOf } from '../fixtures/fakePool.js';
 import { requestOfAge } from '../fixtures/requests.js';
 
 const BATCH_MAX = 4;
@@ -100,17 +100,7 @@ const answerTo = (batcher: Batcher, age: number) =>
 for (const way of ['throws', 'rejects', 'exits'] as const) {
   t.test(`through the batcher: whose run ${way} fails alone, in every batch of it`, async (t) => {
     // Never closed: that would close the pool.
-    const batcher = new Batcher({
-      model: { version: 'test', thresholds: { valence: 0.5, arousal: 0.5 } },
-      pool,
-      batchMax: BATCH_MAX,
-      queueMax: 100,
-      deadlineMs: 60_000,
-      hangMs: 60_000,
-      clock: systemClock,
-      onFault: () => undefined,
-      onHung: () => undefined,
-    });
+    const batcher = batcherOf({ pool, batchMax: BATCH_MAX, queueMax: 100 });
     const ages = Array.from({ length: 15 }, (_, index) => (index % 8 === 3 ? BAD_AGES[way] : index));
     const answers = await Promise.all(ages.map((age) => answerTo(batcher, age)));
     for (const [index, age] of ages.entries())

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { digestOf, isWellFormed } from '#acuity/auth/key.js';
 import { UsageFiles } from '#acuity/auth/fileCounts.js';
-import { acuity, commanded } from '../fixtures/lake.js';
+import { commanded } from '../fixtures/lake.js';
 import { manualClock } from '../fixtures/manualClock.js';
 import { issueFirstDemoKey, registerKeys, type KeyView } from '#acuity/commands/keys.js';
 
@@ -169,14 +169,4 @@ t.test('the first demo key is issued only where there is no store', async (t) =>
   t.ok(isWellFormed(issued[0]?.key ?? ''));
   t.match(await operator.list(), [{ id: issued[0]?.id, kind: 'demo', state: 'valid' }]);
   t.equal(await issueFirstDemoKey(operator.location), undefined);
-});
-
-t.test('concurrent invocations lose nothing', async (t) => {
-  const operator = operatorAt(t, t.testdir());
-  const argv = ['keys', 'issue', '--kind', 'demo', '--json'];
-  const runs = [1, 2, 3].map(() => acuity(argv, { ACUITY_KEYS: operator.location }));
-  const printed = (await Promise.all(runs)).map(({ stdout }) => (JSON.parse(stdout) as Issued).id);
-  const stored = (await operator.list()).map(({ id }) => id);
-  t.strictSame(stored.toSorted(), printed.toSorted());
-  t.equal(new Set(stored).size, 3);
 });

@@ -6,7 +6,6 @@ import t, { type Test } from 'tap';
 import { shippedParts } from '#acuity/admin/pages.js';
 import { MALFORMED_EXAMPLE, UNPROCESSABLE_EXAMPLE } from '#acuity/contract/openapiExamples.js';
 import { MALFORMED, PROBLEMS, UNPROCESSABLE } from '#acuity/contract/problems.js';
-import { messageOf } from '#acuity/base/errors.js';
 import { send, type Reply, type Sent } from '../fixtures/connection.js';
 import { REPOSITORY } from '../fixtures/repository.js';
 import { startServer } from '../fixtures/server.js';
@@ -24,7 +23,7 @@ interface Response {
 
 /** As much of the document's shape as the tests look at. */
 interface Document {
-  readonly info: { readonly version: string };
+  readonly components: { readonly schemas: object };
   readonly paths: {
     readonly '/predict': {
       readonly post: {
@@ -40,25 +39,11 @@ const SHIPPED = shippedParts();
 const DOCUMENT = JSON.parse(COMMITTED) as Document;
 const OPERATION = DOCUMENT.paths['/predict'].post;
 
-/** By the schema that OpenAPI publishes for its documents; then each reference is followed. */
-async function findings(source: string): Promise<string[]> {
-  const validator = new Validator();
-  const { valid, errors } = await validator.validate(JSON.parse(source) as Record<string, unknown>);
-  if (!valid) return [JSON.stringify(errors)];
-  try {
-    validator.resolveRefs();
-    return [];
-  } catch (error) {
-    return [messageOf(error)];
-  }
-}
-
 t.test('it is an OpenAPI document, all of whose references lead somewhere', async (t) => {
-  t.strictSame(await findings(COMMITTED), []);
-  t.match(await findings(COMMITTED.replaceAll('schemas/PredictionRequest"', 'schemas/No"')), [/schemas\/No/]);
-  t.match(await findings(COMMITTED.replace('"in": "header"', '"in": "nowhere"')), [
-    /nowhere|enum|const|oneOf/,
-  ]);
+  const validator = new Validator();
+  const { valid, errors } = await validator.validate(JSON.parse(COMMITTED) as Record<string, unknown>);
+  t.ok(valid, JSON.stringify(errors));
+  validator.resolveRefs(); // throws where one leads nowhere
 });
 
 t.test('generators can read every schema: one type beside null, and beside an enumeration', async (t) => {
@@ -75,7 +60,7 @@ t.test('generators can read every schema: one type beside null, and beside an en
     if ([type].flat().includes('number')) t.equal(format, 'double', where);
     for (const [name, part] of Object.entries(schema)) look(part, `${where}/${name}`);
   };
-  look((JSON.parse(COMMITTED) as { components: { schemas: object } }).components.schemas, '');
+  look(DOCUMENT.components.schemas, '');
 });
 
 t.test('the operation lists the problems of the catalogue, and nothing else', async (t) => {

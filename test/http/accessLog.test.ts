@@ -26,36 +26,31 @@ function written(line: AccessLine): Record<string, unknown> {
   return told[0] ?? {};
 }
 
-t.test('a line has id, status, key id, time and bytes; the level follows the status', (t) => {
+t.test('a line has id, status, key id, time and bytes; the level follows the status', async (t) => {
   const { traceparent: _, ...rest } = LINE;
   t.match(written(LINE), { level: 'info', ...rest, totalMs: 1.235 });
   t.match(written({ ...LINE, status: 422 }), { level: 'warn', cause: 'unprocessable', requests: 1 });
   t.match(written({ ...LINE, status: 503 }), { level: 'error', cause: 'queueFull', requests: 1 });
-  t.end();
 });
 
-t.test('a well formed trace context is carried on, anything else is dropped', (t) => {
+t.test('a well formed trace context is carried on, anything else is dropped', async (t) => {
   t.equal(written({ ...LINE, traceparent: TRACEPARENT })['traceparent'], TRACEPARENT);
-  for (const traceparent of ['', 'sk_live_x', TRACEPARENT.toUpperCase(), `${TRACEPARENT}-x`, '72,71,70']) {
+  for (const traceparent of ['', 'sk_live_x', TRACEPARENT.toUpperCase(), `${TRACEPARENT}-x`, '72,71,70'])
     t.notOk('traceparent' in written({ ...LINE, traceparent }), traceparent);
-  }
-  t.end();
 });
 
-t.test('one in so many scored requests has a line, with 0 none', (t) => {
+t.test('one in so many scored requests has a line, with 0 none', async (t) => {
   const wants = (every: number): string => {
     const { access } = collecting(every);
     return Array.from({ length: 6 }, () => Number(access.wantsServed())).join('');
   };
   t.strictSame([wants(3), wants(0)], ['001001', '000000']);
-  t.end();
 });
 
 t.test('refusals of one cause share a line a second, with their number', async (t) => {
   const { access, told } = collecting(0);
-  for (let request = 0; request < 1000; request++) {
+  for (let request = 0; request < 1000; request++)
     access.refused('queueFull', { ...LINE, requestId: `r-${request}`, status: 503 }, request / 10);
-  }
   access.refused('keyInvalid', { ...LINE, requestId: 'other', status: 403 }, 100);
   t.match(told, [
     { cause: 'queueFull', requests: 1, requestId: 'r-0' },

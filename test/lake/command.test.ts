@@ -73,9 +73,9 @@ function start(
 }
 
 t.test('killed half-way and run again: complete, nothing twice or anew', async (t) => {
-  const dir = folder(t);
   const rows = nights(60, 5);
-  const [first, second, last] = [rows.slice(0, 20), rows.slice(20, 40), rows.slice(40)].map(textOf);
+  const [first, second, last] = [0, 20, 40].map((from) => textOf(rows.slice(from, from + 20)));
+  const dir = folder(t);
   const [a = '', b = '', c = ''] = ['a', 'b', 'c'].map((name) => join(dir, `${name}.ndjson`));
   const out = join(dir, 'out');
   mkdirSync(out);
@@ -144,10 +144,9 @@ t.test('of two runs with one state the second refuses, under any name of the fil
 });
 
 t.test('files of health data are new ones, their owner’s alone', async (t) => {
-  const dir = folder(t);
+  const lines = `${textOf([{ ...nights(1)[0], at: null }])}nonsense\n`;
+  const dir = t.testdir({ elsewhere: 'of somebody else', 'a.ndjson': lines });
   const elsewhere = join(dir, 'elsewhere');
-  writeFileSync(elsewhere, 'of somebody else');
-  writeFileSync(join(dir, 'a.ndjson'), `${textOf([{ ...nights(1)[0], at: null }])}nonsense\n`);
   const names = ['a.scores.ndjson', 'a.bad.ndjson', 'state'];
   for (const name of names) symlinkSync(elsewhere, join(dir, `${name}.partial`));
   const { bad } = await scoreOne(join(dir, 'a.ndjson'), { history: HISTORY, state: join(dir, 'state') });
@@ -180,10 +179,9 @@ t.test('a reader that stops reading is no hang; one that goes away ends the work
 });
 
 t.test('what the engine sets aside is its owner’s, gone at the end, and after a crash', async (t) => {
-  const dir = folder(t);
+  const dir = t.testdir({ temporary: { 'acuity-lake-of-another': {} } });
   const path = join(dir, 'a.parquet');
   const temporary = join(dir, 'temporary');
-  mkdirSync(join(temporary, 'acuity-lake-of-another'), { recursive: true });
   await writeParquet(path, nights(20));
   const env = { TMPDIR: temporary };
   const { child, input, closed } = start(t, ['--format', 'csv'], { env });

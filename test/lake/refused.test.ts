@@ -176,9 +176,7 @@ t.test('a series that is text and not whole is a bad row in a stream of Arrow, a
 });
 
 t.test('of several files one with another column ends the run before any is scored', async (t) => {
-  const dir = folder(t);
-  writeFileSync(join(dir, 'a.csv'), CSV);
-  writeFileSync(join(dir, 'b.csv'), 'id,age,user\n1,30,M\n');
+  const dir = t.testdir({ 'a.csv': CSV, 'b.csv': 'id,age,user\n1,30,M\n' });
   const all = [join(dir, '*.csv')];
   t.match((await runLake(all, { keep: ['user'] })).error, { message: /^there is no column "user"/ });
   t.match((await runLake(all, { history: HISTORY })).error, {

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { readRecording, type Recording } from '#adapters/recording.js';
@@ -115,14 +115,12 @@ const explained = (rows: readonly TableRow[]): unknown =>
 const BAD = { person: 'p1', night: dateOf(FIRST_DAY), age: 131 };
 
 t.test('in two files with a state, for any number of workers: scores, explanations, histories', async (t) => {
-  const dir = folder(t);
   const lines = [...ROWS.slice(0, 5), BAD, ...ROWS.slice(5)].map((row) => {
     const { id, person, night } = row as Night & { readonly id: unknown };
     return { id, person, night, ...bodyOf(row as Night) };
   });
-  mkdirSync(join(dir, 'in'));
-  writeFileSync(join(dir, 'in/a.ndjson'), linesOf(lines.slice(0, 50)));
-  writeFileSync(join(dir, 'in/b.ndjson'), linesOf(lines.slice(50)));
+  const [a, b] = [linesOf(lines.slice(0, 50)), linesOf(lines.slice(50))];
+  const dir = t.testdir({ in: { 'a.ndjson': a, 'b.ndjson': b } });
   const outputs: string[][] = [];
   for (const [workers, own] of [scorer, await modelScorer(t, MODEL, 2)].entries()) {
     const [outDir, state] = [join(dir, String(workers)), join(dir, `state-${workers}`)];

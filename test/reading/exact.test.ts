@@ -27,14 +27,10 @@ function places(body: unknown): string[] {
 }
 
 const SCALARS: readonly (readonly [field: string, low: number, high: number])[] = [
-  ['sleepTimeSeconds', 0, 172_800],
-  ['deepSleepSeconds', 0, 172_800],
-  ['remSleepSeconds', 0, 172_800],
-  ['lightSleepSeconds', 0, 172_800],
-  ['awakeSleepSeconds', 0, 172_800],
-  ['deepPercentage', 0, 100],
-  ['remPercentage', 0, 100],
-  ['lightPercentage', 0, 100],
+  ...['sleepTime', 'deepSleep', 'remSleep', 'lightSleep', 'awakeSleep'].map(
+    (time) => [`${time}Seconds`, 0, 172_800] as const,
+  ),
+  ...['deep', 'rem', 'light'].map((share) => [`${share}Percentage`, 0, 100] as const),
   ['age', 0, 130],
   ['height_cm', 30, 272],
   ['weight_kg', 1, 650],

@@ -54,6 +54,14 @@ function rowOf(scores: readonly number[], contributions: readonly number[][], re
   return { scores: Float32Array.from([...scores, 0.54, 0.471]), offset: 0, floats };
 }
 
+/** Contributions of which only the first group has any. */
+const only = (first: readonly number[]): number[][] =>
+  CONTRIBUTORS.map((_, index) => (index === 0 ? [...first] : [0, 0, 0, 0, 0]));
+const explained = (row: ReturnType<typeof rowOf>, quality: Partial<Quality> = {}) =>
+  explanationOf(row, { ...QUALITY, ...quality }, SETTINGS);
+const notableOf = ({ scores }: ReturnType<typeof explained>): string[] =>
+  SCORE_FIELDS.filter((field) => scores[field].notable);
+
 interface SentenceCase {
   readonly name: string;
   readonly about: ToldScore;
@@ -63,18 +71,12 @@ interface SentenceCase {
 }
 
 t.test('a score in two sentences', async (t) => {
-  for (const { name, about, explained, most, expect } of casesOf<SentenceCase>('computed', 'explanations'))
-    t.equal(sentencesOf(explained, about, most), expect, name);
-  const { scores, contributors } = explanationOf(
-    rowOf([50, 60, 50, 50, 50], [[0, -6, 0, 0, 0], ...Array.from({ length: 5 }, () => [0, 0, 0, 0, 0])]),
-    QUALITY,
-    SETTINGS,
-  );
+  for (const { name, about, most, expect, ...one } of casesOf<SentenceCase>('computed', 'explanations'))
+    t.equal(sentencesOf(one.explained, about, most), expect, name);
+  const { scores, contributors } = explained(rowOf([50, 60, 50, 50, 50], only([0, -6, 0, 0, 0])));
   t.match(scores.attention.text, /^Attention is 60, 6 below .* mostly by the amount of sleep \(−6\)\. /);
-  t.strictSame(
-    contributors.map(({ group, label }) => [group, label]),
-    CONTRIBUTORS.map(({ group, label }) => [group, label]),
-  );
+  const names = CONTRIBUTORS.map(({ group, label }) => ({ group, label }));
+  t.match(contributors, names);
 });
 
 const points = (most: number) => fc.double({ min: -most, max: most, noNaN: true });
@@ -85,7 +87,7 @@ t.test('contributions add up to the change, that is score less reference, to the
       fc.array(fc.double({ min: 30, max: 70, noNaN: true }), { minLength: 5, maxLength: 5 }),
       fc.array(fc.array(points(5), { minLength: 5, maxLength: 5 }), { minLength: 6, maxLength: 6 }),
       (scores, contributions) => {
-        const made = explanationOf(rowOf(scores, contributions), QUALITY, SETTINGS);
+        const made = explained(rowOf(scores, contributions));
         return SCORE_FIELDS.every((field, index) => {
           const { reference, recent, change, repeatability } = made.scores[field];
           const [low = NaN, high = NaN] = repeatability;
@@ -105,12 +107,9 @@ t.test('contributions add up to the change, that is score less reference, to the
 });
 
 t.test('sentences about a change, its range and the data', async (t) => {
-  const groups = CONTRIBUTORS.map((_, index) => (index === 0 ? [6, 4, -6, 0, 1] : [0, 0, 0, 0, 0]));
-  const made = explanationOf(rowOf([60, 50, 40, 99.5, 0.5], groups, 2), QUALITY, SETTINGS);
-  t.strictSame(
-    SCORE_FIELDS.map((field) => made.scores[field].notable),
-    [true, false, true, false, false],
-  );
+  const groups = only([6, 4, -6, 0, 1]);
+  const made = explained(rowOf([60, 50, 40, 99.5, 0.5], groups, 2));
+  t.strictSame(notableOf(made), ['C_SCORE', 'memory']);
   t.strictSame(made.scores.reasoning.repeatability, [97.5, 100]);
   t.strictSame(made.scores.stress.repeatability, [0, 2.5]);
   for (const [reach, confidence] of [
@@ -118,36 +117,29 @@ t.test('sentences about a change, its range and the data', async (t) => {
     [3, 'medium'],
     [5, 'low'],
   ] as const)
-    t.match(explanationOf(rowOf([60, 50, 40, 60, 60], groups, reach), QUALITY, SETTINGS).quality, {
-      confidence,
-    });
+    t.equal(explained(rowOf([60, 50, 40, 60, 60], groups, reach)).quality.confidence, confidence);
   t.strictSame(made.labels, { valence: 0.54, arousal: 0.47 });
   t.equal(made.scores.memory.explained, 0.2);
-  const few: Quality = { ...QUALITY, sessions: 0, against: 'typical' };
-  const alone = explanationOf(rowOf([60, 50, 40, 60, 60], groups), few, SETTINGS);
+  const alone = explained(rowOf([60, 50, 40, 60, 60], groups), { sessions: 0, against: 'typical' });
   t.match(alone, { against: 'typical', scores: { memory: { explained: 0.1 } } });
 });
 
 t.test('against the usual: its own limits, and how far the last nights lie from it', async (t) => {
-  const groups = CONTRIBUTORS.map((_, index) => (index === 0 ? [6, 4, -8, 0, 1] : [0, 0, 0, 0, 0]));
-  const row = rowOf([60, 50, 40, 60, 60], groups);
+  const row = rowOf([60, 50, 40, 60, 60], only([6, 4, -8, 0, 1]));
   row.floats.set([54, 41.004, 50, 60, 59], EXPLANATION.lastNights);
-  const nights = explanationOf(row, QUALITY, SETTINGS);
-  const usual = explanationOf(row, { ...QUALITY, against: 'usual' }, SETTINGS);
+  const nights = explained(row);
+  const usual = explained(row, { against: 'usual' });
   t.equal(usual.against, 'usual');
   t.notOk('recent' in nights.scores.attention);
   t.strictSame(
     SCORE_FIELDS.map((field) => usual.scores[field].recent),
     [0, -5, 2, 0, 0],
   );
-  t.strictSame(
-    SCORE_FIELDS.map((field) => usual.scores[field].notable),
-    [false, false, true, false, false],
-  );
+  t.strictSame(notableOf(usual), ['memory']);
   t.strictSame(nights.contributors[0]?.notable, ['C_SCORE', 'memory']);
   t.strictSame(usual.contributors[0]?.notable, ['C_SCORE', 'attention', 'memory']);
   t.strictSame(usual.contributors[1]?.notable, []);
-  const gap = explanationOf(row, { ...QUALITY, sessions: 0, against: 'usual' }, SETTINGS);
+  const gap = explained(row, { sessions: 0, against: 'usual' });
   t.notOk('recent' in gap.scores.attention, 'no last nights');
 });
 

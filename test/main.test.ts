@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import t from 'tap';
 import { registerServe } from '#acuity/commands/serve.js';
-import { acuity, commanded } from './fixtures/lake.js';
+import { commanded } from './fixtures/lake.js';
 import { cleanEnvironment, REPOSITORY } from './fixtures/repository.js';
-import { ended } from './fixtures/scripts.js';
+import { acuity, ended } from './fixtures/scripts.js';
 
 t.test('misuse of the command line fails with a reason', async (t) => {
   const { code, stderr } = await acuity(['sevre']);

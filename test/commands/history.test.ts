@@ -5,7 +5,8 @@ import { HistoryDesk } from '#acuity/history/historyDesk.js';
 import type { GivenMeasurement } from '#acuity/records/request.js';
 import { dayOf } from '#acuity/history/night.js';
 import { randomRecord, step } from '../fixtures/histories.js';
-import { acuity, commanded } from '../fixtures/lake.js';
+import { commanded } from '../fixtures/lake.js';
+import { acuity } from '../fixtures/scripts.js';
 
 function chain(nights: number, measured: readonly GivenMeasurement[] = []): string {
   const random = seededRandom(3);

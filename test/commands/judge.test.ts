@@ -8,8 +8,9 @@ import { dateOf } from '#acuity/history/night.js';
 import { outcomeOf, type Outcome } from '#acuity/judge/outcomes.js';
 import { jsonOf, textOf } from '#acuity/judge/report.js';
 import { judgeRows, type JudgeOrder } from '#acuity/judge/run.js';
-import { acuity, commanded, modelScorer, scoreOne } from '#fixtures/lake.js';
+import { commanded, modelScorer, scoreOne } from '#fixtures/lake.js';
 import { MODEL } from '#fixtures/model.js';
+import { acuity } from '#fixtures/scripts.js';
 import { bodiesOf, csvOf, type TableRow } from '#fixtures/tables.js';
 
 /** `acuity judge` as a stranger meets it. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { dateOf } from '#acuity/history/night.js';
 import { DESK, PHONE, WITHOUT_BROWSER, openBrowser, openPage } from '#fixtures/browser.js';
-import { acuity } from '#fixtures/lake.js';
+import { acuity } from '#fixtures/scripts.js';
 import { bodiesOf } from '#fixtures/tables.js';
 
 t.test('the page fits a phone and says first what the text says', { skip: WITHOUT_BROWSER }, async (t) => {

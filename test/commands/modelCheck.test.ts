@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { MODEL, copyModel, replaceFile } from '../fixtures/model.js';
-import { acuity } from '../fixtures/lake.js';
+import { acuity } from '../fixtures/scripts.js';
 
 const check = (folder: string) => acuity(['model', 'check', folder]);
 

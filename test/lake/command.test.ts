@@ -19,18 +19,10 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import t, { type Test } from 'tap';
 import { arrowStreams } from '#acuity/lake/arrowStreams.js';
-import {
-  acuity,
-  fileOf,
-  folder,
-  modelScorer,
-  rowsOf,
-  runStream,
-  scoreOne,
-  type Asked,
-} from '#fixtures/lake.js';
+import { fileOf, folder, modelScorer, rowsOf, runStream, scoreOne, type Asked } from '#fixtures/lake.js';
 import { MODEL } from '#fixtures/model.js';
 import { REPOSITORY, cleanEnvironment } from '#fixtures/repository.js';
+import { acuity } from '#fixtures/scripts.js';
 import { arrowOf, bodiesOf, csvOf, rowsOfArrow, writeParquet, type TableRow } from '#fixtures/tables.js';
 import { until } from '#fixtures/until.js';
 

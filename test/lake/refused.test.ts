@@ -13,7 +13,8 @@ import {
 } from 'apache-arrow';
 import t from 'tap';
 import { registerScore } from '#acuity/commands/score.js';
-import { acuity, commanded, folder, rowsOf, runLake, runStream, type Asked } from '#fixtures/lake.js';
+import { commanded, folder, rowsOf, runLake, runStream, type Asked } from '#fixtures/lake.js';
+import { acuity } from '#fixtures/scripts.js';
 import { REPOSITORY } from '#fixtures/repository.js';
 import { arrowOf, queried } from '#fixtures/tables.js';
 

@@ -152,13 +152,13 @@ t.test('files of health data are new ones, their owner’s alone', async (t) => 
 
 t.test('a reader that stops reading is no hang; one that goes away ends the work', async (t) => {
   const { child, input, output, closed } = start(t, [], {
-    env: { ACUITY_HANG_MS: '100', ACUITY_QUEUE_MAX: '64' },
+    env: { ACUITY_HANG_MS: '1000', ACUITY_QUEUE_MAX: '64' },
   });
   const lines = 12_000;
   input.write(textOf(nights(lines)));
   await once(output, 'readable');
-  // Its lines do not fit into the pipe, and it waits for ten times as long as counts for a hang.
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  // Its lines do not fit into the pipe, and it waits for twice as long as counts for a hang.
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
   t.equal(child.exitCode, null);
   let count = 0;
   output.on('data', (chunk: Buffer) => {

@@ -6,7 +6,7 @@ import { furtherBlocks } from './body.js';
 import { LINES_MAX } from '#rules/structure.js';
 import type { Door } from './door.js';
 import type { Exchange } from './exchange.js';
-import { List, ListPump, type ListHost } from './list.js';
+import { List, type ListHost, type ListTask } from './list.js';
 import { ListCount, type ListSize, measureList } from './listCount.js';
 
 /** A list whose bytes have arrived. */
@@ -24,19 +24,45 @@ interface Places {
   readonly count: number;
 }
 
-/** The lists of one event loop, from their last byte to their admission: all lines are admitted, or none. */
+/** Lists get the event loop for this long at a time; a step that has begun is finished. */
+const TURN_MS = 1;
+
+/**
+ * The lists of one event loop, from their last byte to their admission: all lines are admitted, or none. It works on
+ * all lists in turn, a line of each, and yields the loop in between.
+ */
 export class Lists implements ListHost {
-  private readonly pump: ListPump;
+  private readonly tasks: ListTask[] = [];
+  private isScheduled = false;
   private readonly open = new Set<List>();
   private endedListeners: (() => void)[] = [];
 
-  constructor(readonly door: Door) {
-    this.pump = new ListPump(door.options.clock);
-  }
+  constructor(readonly door: Door) {}
 
   /** Call it when there may be work. */
   wake(): void {
-    this.pump.wake();
+    if (this.isScheduled || this.tasks.length === 0) return;
+    this.isScheduled = true;
+    setImmediate(() => this.run());
+  }
+
+  private run(): void {
+    const { clock } = this.door.options;
+    this.isScheduled = false;
+    const untilMs = clock.monotonicMs() + TURN_MS;
+    let waiting = 0;
+    while (waiting < this.tasks.length) {
+      const task = this.tasks.shift();
+      const outcome = task?.step() ?? 'done';
+      if (task !== undefined && outcome !== 'done') this.tasks.push(task);
+      waiting = outcome === 'waits' ? waiting + 1 : 0;
+      if (clock.monotonicMs() >= untilMs) return this.wake();
+    }
+  }
+
+  private add(task: ListTask): void {
+    this.tasks.push(task);
+    this.wake();
   }
 
   /** Resolves when every admitted list is answered, or its caller gone. */
@@ -57,7 +83,7 @@ export class Lists implements ListHost {
       fits: (lines) => lines <= Math.min(LINES_MAX, bucketOf(list.admission.key)),
       isWithinDay: (lines) => lines <= this.dayMax(list.admission),
     });
-    this.pump.add({
+    this.add({
       step: () => {
         if (exchange.isGone) {
           list.giveBack();
@@ -105,7 +131,7 @@ export class Lists implements ListHost {
       for (const { lane, count } of places) lane.release(count, holder);
       return false;
     }
-    for (const { lane } of places) lane.onLineRoom = () => this.pump.wake();
+    for (const { lane } of places) lane.onLineRoom = () => this.wake();
     const admittedMs = clock.monotonicMs();
     const admitted = new List(this, {
       record: exchange,
@@ -124,7 +150,7 @@ export class Lists implements ListHost {
     });
     exchange.list = admitted;
     this.open.add(admitted);
-    this.pump.add(admitted);
+    this.add(admitted);
     return true;
   }
 
@@ -168,7 +194,7 @@ export class Lists implements ListHost {
   /** `list` has ended. */
   forget(list: List): void {
     this.open.delete(list);
-    this.pump.wake();
+    this.wake();
     if (this.open.size > 0) return;
     for (const listener of this.endedListeners.splice(0)) listener();
   }

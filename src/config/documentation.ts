@@ -30,10 +30,7 @@ export function asText(config: Config): string {
  * Every variable with its effective value, for the dashboard; `defaults` is the configuration of this machine
  * with no variable set.
  */
-export function settingsOf(
-  config: Config,
-  defaults: Config,
-): { name: string; value: string; meaning: string; isDefault: boolean }[] {
+export function settingsOf(config: Config, defaults: Config) {
   const values = shown(config);
   return ENTRIES.map(([field, { env, doc }]) => ({
     name: env,

@@ -51,7 +51,6 @@ export interface AdmittedList {
   readonly plain: LineLane;
   /** Undefined if no line is to be explained. */
   readonly explained: LineLane | undefined;
-  readonly holder: number;
   /** The admissions that the first line which counts for the day, and all others of them, count for. */
   readonly first: Admission;
   readonly others: Admission;
@@ -124,7 +123,7 @@ export class List implements ListTask {
   }
 
   get holder(): number {
-    return this.list.holder;
+    return this.list.first.key.keyIndex;
   }
 
   get expiresMs(): number {

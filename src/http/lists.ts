@@ -141,7 +141,6 @@ export class Lists implements ListHost {
       model,
       plain,
       explained,
-      holder,
       first: admission,
       others,
       admittedMs,

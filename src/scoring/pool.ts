@@ -4,30 +4,13 @@ import { Piscina } from 'piscina';
 import { GRAPH_VARIANTS } from '../contract/graphVariant.js';
 import { YOUNG_THREAD_LIMITS } from '../process/collector.js';
 import { createBatchBuffers } from './batchBuffers.js';
-import type {
-  BatchResult,
-  BatchTask,
-  ExplainSetup,
-  WorkerChannel,
-  SessionOptions,
-  WorkerSetup,
-} from './protocol.js';
+import type { BatchResult, BatchTask, WorkerChannel, WorkerSetup } from './protocol.js';
 import { BATCHES_PER_WORKER, createTaskRing, TaskRingWriter } from './taskRing.js';
 
-export interface PoolOptions {
+export interface PoolOptions extends Omit<WorkerSetup, 'buffers'> {
   readonly workers: number;
-  readonly batchMax: number;
   /** Blocks of the buffers: batches being gathered, queued or running at once. */
   readonly blocks: number;
-  readonly graphs: WorkerSetup['graphs'];
-  /**
-   * The graph that explains scores. Without `runsExplainGraph` the worker only checks that it can be loaded.
-   */
-  readonly explain?: ExplainSetup | undefined;
-  readonly runsExplainGraph?: boolean;
-  readonly session: SessionOptions;
-  /** The workers' niceness; 0 if absent. */
-  readonly niceness?: number;
   /** Called when a worker was lost; a new one replaces it. */
   onWorkerLost(error: Error): void;
   /** The workers' code; tests replace it. */
@@ -88,31 +71,21 @@ class PiscinaPool implements InferencePool {
   private isClosing = false;
 
   constructor(private readonly options: PoolOptions) {
-    const { workers, batchMax, graphs, runsExplainGraph = false, session, niceness = 0 } = options;
-    this.buffers = createBatchBuffers(options.blocks, batchMax);
+    const { workers, blocks, onWorkerLost, workerUrl, ...setup } = options;
+    this.buffers = createBatchBuffers(blocks, options.batchMax);
     this.capacity = workers * BATCHES_PER_WORKER;
-    const explain = options.explain === undefined ? {} : { explain: options.explain };
-    const setup: WorkerSetup = {
-      graphs,
-      ...explain,
-      runsExplainGraph,
-      options: session,
-      buffers: this.buffers,
-      batchMax,
-      niceness,
-    };
     this.piscina = new Piscina({
-      filename: (options.workerUrl ?? new URL('../worker/entry.js', import.meta.url)).href,
+      filename: (workerUrl ?? new URL('../worker/entry.js', import.meta.url)).href,
       name: 'run',
       minThreads: workers,
       maxThreads: workers,
       idleTimeout: Infinity,
       recordTiming: false,
       resourceLimits: YOUNG_THREAD_LIMITS,
-      workerData: setup,
+      workerData: { ...setup, buffers: this.buffers } satisfies WorkerSetup,
     });
     // A worker that fails while it starts has no channel yet; the task that waits for it reports the error.
-    this.piscina.on('error', (error: Error) => options.onWorkerLost(error));
+    this.piscina.on('error', (error: Error) => onWorkerLost(error));
     this.workers = Array.from({ length: workers }, (_, index) => this.openChannel(index));
   }
 

@@ -18,27 +18,7 @@ export interface PoolOptions extends Omit<WorkerSetup, 'buffers'> {
 }
 
 /** Worker threads that run batches from shared buffers. */
-export interface InferencePool {
-  readonly buffers: SharedArrayBuffer;
-  /** Batches that may be in flight at once. */
-  readonly capacity: number;
-  /**
-   * Runs `task`, then calls `done` with the milliseconds of the run, or with an error if it failed or its
-   * worker was lost; the buffers still hold the rows then.
-   * @throws RangeError with more than `capacity` in flight
-   */
-  run(task: BatchTask, done: RunListener): void;
-  /** Calls the listeners of all ended runs before it returns. */
-  collect(): void;
-  /** Resolves when each worker has loaded and run its graphs; rejects if one can't. */
-  warmUp(): Promise<void>;
-  /** Whether a worker is starting: runs wait for it. */
-  readonly isStarting: boolean;
-  /** Resolves when no worker is starting, replacements of lost ones included. */
-  started(): Promise<void>;
-  /** Call it only when no run is in flight: ending a worker during a run aborts the process. */
-  close(): Promise<void>;
-}
+export type InferencePool = Pick<PiscinaPool, keyof PiscinaPool>;
 
 /** Interval of checks while `started` waits. */
 const START_STEP_MS = 5;
@@ -63,8 +43,9 @@ export function openPool(options: PoolOptions): InferencePool {
  * results come back by a message port. A Piscina task for each batch would cost more, above all on the event
  * loop's thread.
  */
-class PiscinaPool implements InferencePool {
+class PiscinaPool {
   readonly buffers: SharedArrayBuffer;
+  /** Batches that may be in flight at once. */
   readonly capacity: number;
   private readonly piscina: Piscina;
   private readonly workers: WorkerHandle[];
@@ -89,6 +70,11 @@ class PiscinaPool implements InferencePool {
     this.workers = Array.from({ length: workers }, (_, index) => this.openChannel(index));
   }
 
+  /**
+   * Runs `task`, then calls `done` with the milliseconds of the run, or with an error if it failed or its
+   * worker was lost; the buffers still hold the rows then.
+   * @throws RangeError with more than `capacity` in flight
+   */
   run(task: BatchTask, done: RunListener): void {
     let idlest = this.workers[0];
     for (const worker of this.workers) {
@@ -98,10 +84,12 @@ class PiscinaPool implements InferencePool {
     idlest.run(task, done);
   }
 
+  /** Calls the listeners of all ended runs before it returns. */
   collect(): void {
     for (const worker of this.workers) worker.collect();
   }
 
+  /** Resolves when each worker has loaded and run its graphs; rejects if one can't. */
   async warmUp(): Promise<void> {
     for (const variant of GRAPH_VARIANTS) {
       // As many at once as the pool holds, so that each worker gets its share; the rows are still empty.
@@ -115,14 +103,17 @@ class PiscinaPool implements InferencePool {
     }
   }
 
+  /** Resolves when no worker is starting, replacements of lost ones included. */
   async started(): Promise<void> {
     while (this.isStarting) await sleep(START_STEP_MS);
   }
 
+  /** Whether a worker is starting: runs wait for it. */
   get isStarting(): boolean {
     return !this.workers.every(({ hasBegun }) => hasBegun);
   }
 
+  /** Call it only when no run is in flight: ending a worker during a run aborts the process. */
   async close(): Promise<void> {
     this.isClosing = true;
     await this.piscina.destroy();

@@ -67,7 +67,8 @@ export function withoutPassword(address: string): string {
 }
 
 function defaultOf({ schema, derived }: Variable): string {
-  return derived ?? `\`${String(keyword(schema, 'default'))}\``;
+  const value = keyword(schema, 'default');
+  return derived ?? (value === '' ? 'none' : `\`${String(value)}\``);
 }
 
 function rangeOf(variable: Variable): string {

@@ -46,7 +46,6 @@ export interface AdmittedList {
   readonly record: ExchangeRecord;
   readonly answer: ListAnswer;
   readonly lines: CountedLines;
-  readonly wantsExplanation: readonly boolean[];
   readonly model: ScoringModel;
   readonly plain: LineLane;
   /** Undefined if no line is to be explained. */
@@ -99,14 +98,14 @@ export class List implements ListTask {
     private readonly host: ListHost,
     private readonly list: AdmittedList,
   ) {
-    const { lines, wantsExplanation, plain, explained, answer, admittedMs, expiresMs } = list;
+    const { lines, plain, explained, answer, admittedMs, expiresMs } = list;
     this.lines = lines.found.lines;
     this.texts = Array.from<string | undefined>({ length: this.lines.length });
     this.statuses = new Uint16Array(this.lines.length);
     const indexes = [...this.lines.keys()];
     this.firstCounted = indexes.find((index) => !lines.unscorable.has(index)) ?? 0;
     const isExplained = (index: number): boolean =>
-      explained !== undefined && wantsExplanation[index] === true;
+      explained !== undefined && lines.wantsExplanation[index] === true;
     this.courses = [
       { lane: plain, lines: indexes.filter((index) => !isExplained(index)), at: 0 },
       ...(explained ? [{ lane: explained, lines: indexes.filter(isExplained), at: 0 }] : []),

@@ -91,7 +91,7 @@ export class Lists implements ListHost {
         }
         try {
           if (count.next()) return 'more';
-          if (!this.admit(exchange, list, count)) list.giveBack();
+          if (this.admit(exchange, list, count) === undefined) list.giveBack();
         } catch (error) {
           refused(error);
         }
@@ -100,15 +100,15 @@ export class Lists implements ListHost {
     });
   }
 
-  /** @returns false if the list was refused */
-  private admit(exchange: Exchange, list: CompleteList, lines: ListCount): boolean {
+  /** @returns undefined if the list was refused */
+  private admit(exchange: Exchange, list: CompleteList, lines: ListCount): List | undefined {
     const { clock, deadlineMs, rateLimiter } = this.door.options;
     // The work so far costs its tokens even if the list is refused.
     const { paid, extra } = lines;
     if (paid + extra > 0) rateLimiter.spend(list.admission, paid + extra, clock.nowMs());
     const isLate = exchange.expiresMs <= clock.monotonicMs();
     const overload = isLate ? 'deadline' : this.door.overload();
-    if (overload !== undefined) return refuse(() => exchange.overloaded(overload));
+    if (overload !== undefined) return void exchange.overloaded(overload);
     const { admission, giveBack } = list;
     const scorer = this.door.scorer;
     const { model, lines: plain } = scorer;
@@ -120,16 +120,16 @@ export class Lists implements ListHost {
       { tokensMax: bucketOf(admission.key), dayMax: this.dayMax(admission), plainMax: plain.linesMax },
     );
     const problem = problemOf(size, explained?.linesMax ?? 0);
-    if (problem !== undefined) return refuse(() => this.door.refuseBody(exchange, problem, admission));
+    if (problem !== undefined) return void this.door.refuseBody(exchange, problem, admission);
     const places: Places[] = [{ lane: plain, count: size.plain }];
     if (explained !== undefined) places.push({ lane: explained, count: size.explained });
     const holder = admission.key.keyIndex;
     const full = reserve(places, holder);
-    if (full !== undefined) return refuse(() => exchange.overloaded(full));
+    if (full !== undefined) return void exchange.overloaded(full);
     const others = this.charge(exchange, admission, { ...size, paid });
     if (others === undefined) {
       for (const { lane, count } of places) lane.release(count, holder);
-      return false;
+      return undefined;
     }
     for (const { lane } of places) lane.onLineRoom = () => this.wake();
     const admittedMs = clock.monotonicMs();
@@ -137,7 +137,6 @@ export class Lists implements ListHost {
       record: exchange,
       answer: exchange.listAnswer(model.version),
       lines,
-      wantsExplanation,
       model,
       plain,
       explained,
@@ -150,7 +149,7 @@ export class Lists implements ListHost {
     exchange.list = admitted;
     this.open.add(admitted);
     this.add(admitted);
-    return true;
+    return admitted;
   }
 
   /**
@@ -197,11 +196,6 @@ export class Lists implements ListHost {
     if (this.open.size > 0) return;
     for (const listener of this.endedListeners.splice(0)) listener();
   }
-}
-
-function refuse(answer: () => void): false {
-  answer();
-  return false;
 }
 
 /** Takes all of the places, or none. @returns why it took none */

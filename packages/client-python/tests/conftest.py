@@ -32,8 +32,7 @@ def error_named(name: str) -> type[Exception]:
     """The error that a case names."""
     if name == "Error":
         return ValueError
-    prefix = "Acuity" if name in ("ConnectionError", "TimeoutError") else ""
-    found: type[Exception] = getattr(acuity_client, prefix + name)
+    found: type[Exception] = getattr(acuity_client, name, None) or getattr(acuity_client, f"Acuity{name}")
     return found
 
 
@@ -66,10 +65,10 @@ class Face:
         self.client = made
         return self
 
-    def _pause(self, seconds: float, stopped: Any = None) -> None:
+    def _pause(self, seconds: float) -> None:
         self.pauses.append(round(seconds, 9))
 
-    async def _pause_async(self, seconds: float, stopped: Any = None) -> None:
+    async def _pause_async(self, seconds: float) -> None:
         self._pause(seconds)
 
     def wait(self, answer: Any) -> Any:

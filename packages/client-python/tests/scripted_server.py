@@ -60,6 +60,10 @@ class ScriptedServer:
                 outer.received.append((headers | {":path": self.path}, body))
                 self._answer(replies(body) if callable(replies) else left.pop(0))
 
+            def do_CONNECT(self) -> None:
+                outer.received.append(({":path": self.path, **self.headers}, self.requestline))
+                self.close_connection = True
+
             def _answer(self, reply: Reply) -> None:
                 if "silent" in reply:
                     ended.wait()

@@ -71,9 +71,7 @@ def test_slips(face: Face, case: dict[str, Any]) -> None:
             client.predict(case["request"])
     assert [one.category for one in told] == [FieldNameWarning] * len(case["meant"])
     for one, slip in zip(told, case["meant"]):
-        assert f"{slip['name']} is no field" in str(one.message) and f"did you mean {slip['meant']}?" in str(
-            one.message
-        )
+        assert re.search(f"{slip['name']} is no field .*did you mean {slip['meant']}[?]", str(one.message))
 
 
 @cases("lists")
@@ -135,8 +133,7 @@ def request_of(number: int) -> dict[str, Any]:
 
 def number(request: dict[str, Any]) -> int:
     """The number of a request."""
-    found: int = request["current_session"].get("sleepTimeSeconds", 0)
-    return found
+    return int(request["current_session"].get("sleepTimeSeconds", 0))
 
 
 def _list_reply(requests: list[dict[str, Any]], reply: dict[str, Any]) -> dict[str, Any]:
@@ -221,8 +218,7 @@ class _WithOthers:
     def save(self, person: str, next: str | None, previous: Any, /) -> bool:
         if self._others:
             self._storage.save(person, self._others.pop(0), self.load(person))
-        saved: bool = self._storage.save(person, next, previous)
-        return saved
+        return bool(self._storage.save(person, next, previous))
 
 
 needs_service = pytest.mark.skipif("ACUITY_URL" not in os.environ, reason="there is no service: ACUITY_URL is not set")

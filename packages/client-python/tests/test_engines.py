@@ -28,8 +28,7 @@ if not (REPOSITORY / "dist/main.js").exists():
     pytest.skip("the service is not built", allow_module_level=True)
 
 from acuity_client import FieldNameWarning
-from acuity_client._bulk import BulkError, ScoreCommand
-from acuity_client._processes import ScoreProcesses
+from acuity_client._bulk import BulkError, ScoreCommand, ScoreProcesses
 
 PAST = {"person": "person", "order": "at"}
 _NIGHTS = int(os.environ.get("TEST_ENGINES_NIGHTS", "3000"))

@@ -43,8 +43,7 @@ async def async_items(requests: AsyncInput) -> AsyncIterator[Any]:
             yield request
 
 
-def items(requests: Input) -> Iterator[Any]:
-    return iter(requests)
+items: Callable[[Input], Iterator[Any]] = iter
 
 
 async def async_call(method: Callable[..., Any], *args: Any) -> Any:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import os
-import random
 import sqlite3
 import threading
-from collections.abc import Iterator
 from contextlib import suppress
 from os import PathLike
 from typing import Protocol, Union
@@ -46,30 +44,6 @@ AnyStorage = HistoryStorage
 class HistoryContendedError(Exception):
     """Other processes stored a history of the person each time before this one could. The stored history is whole."""
 
-    def __init__(self) -> None:
-        super().__init__("others kept storing this person's history in between: score the night again later")
-
-
-class MemoryStorage(HistoryStorage):
-    """A storage that loses everything when the process ends: for trials and tests. Threads may share it."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._stored: dict[str, str] = {}
-
-    def load(self, person: str, /) -> str | None:
-        return self._stored.get(person)
-
-    def save(self, person: str, next: str | None, previous: str | None, /) -> bool:
-        with self._lock:
-            if self._stored.get(person) != previous:
-                return False
-            if next is None:
-                self._stored.pop(person, None)
-            else:
-                self._stored[person] = next
-            return True
-
 
 class SqliteStorage(HistoryStorage):
     """
@@ -106,6 +80,16 @@ class SqliteStorage(HistoryStorage):
             self._database.close()
 
 
+class MemoryStorage(SqliteStorage):
+    """A storage that loses everything when the process ends: for trials and tests. Threads may share it."""
+
+    def __init__(self) -> None:
+        super().__init__(":memory:")
+
+    def __del__(self) -> None:
+        self.close()
+
+
 def _own(path: str | PathLike[str]) -> None:
     """
     Creates the file, or takes it from others who may read it, with what SQLite has beside it; a new journal gets the
@@ -133,14 +117,8 @@ def history_of(prediction: Prediction) -> str:
     return prediction.history
 
 
-_CONTENTION = RetryPolicy(retries=10, first_pause_s=0.01, pause_max_s=0.05)
+CONTENTION = RetryPolicy(retries=10, first_pause_s=0.01, pause_max_s=0.05)
 """Of several processes that store at once one succeeds, and the pauses keep it from being always the same."""
-
-
-def pauses() -> Iterator[float]:
-    """Seconds after each attempt to store that another process was faster than."""
-    for attempt in range(1, _CONTENTION.retries + 1):
-        yield _CONTENTION.pause_before(attempt, None, random.random) or 0.0
 
 
 def was_saved(saved: object) -> bool:

@@ -62,14 +62,14 @@ class Part:
         self._lines = lines
         self.call = run.client._call(str(uuid.uuid4()), b"", run.limits)
 
-    def attempt(self) -> Call:
+    def prepared(self) -> Call:
         """The call with the lines that are still open."""
         self._sent = self._open()
         for line in self._sent:
             line.failed = None
         self.call.body = b"".join(line.body + b"\n" for line in self._sent)
         self.call.lines = len(self._sent)
-        return self._run.client._attempt(self.call)
+        return self.call
 
     def _open(self) -> list[Line]:
         return [line for line in self._lines if line.settled is None]

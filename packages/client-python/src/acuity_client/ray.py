@@ -14,8 +14,7 @@ import pyarrow as pa
 import ray
 from ray.data import ActorPoolStrategy
 
-from ._bulk import BulkError, ScoreCommand
-from ._processes import ScoreProcesses
+from ._bulk import BulkError, ScoreCommand, ScoreProcesses
 
 __all__ = ["BulkError", "ScoreCommand", "Scorer", "score"]
 
@@ -33,22 +32,22 @@ class Scorer:
     With a history each table must hold all nights of its people, as the groups of `map_groups` do; it is sorted here.
     """
 
-    def __init__(self, command: ScoreCommand | None = None) -> None:
-        self._command = command if command is not None else ScoreCommand()
+    def __init__(self, command: ScoreCommand = ScoreCommand()) -> None:
         assigned = ray.get_runtime_context().get_assigned_resources()
-        self._processes = ScoreProcesses(self._command, int(assigned.get("CPU", 1)))
+        self._processes = ScoreProcesses(command, int(assigned.get("CPU", 1)))
 
     def __call__(self, table: Any) -> Any:
         if _PART in table.column_names:
             table = table.drop_columns([_PART])
-        if self._command.order is not None:
-            table = table.combine_chunks().sort_by(self._command.order)
+        order = self._processes.command.order
+        if order is not None:
+            table = table.combine_chunks().sort_by(order)
         return self._processes.table(table)
 
 
 def score(
     dataset: Any,
-    command: ScoreCommand | None = None,
+    command: ScoreCommand = ScoreCommand(),
     *,
     concurrency: int | tuple[int, int] = 2,
     batch_size: int = _BATCH_ROWS,
@@ -64,15 +63,14 @@ def score(
     With one, the people are divided into `parts`, and an actor sorts and holds each part as a whole: choose enough
     parts for one to fit into its memory. An actor that dies is replaced, and its part is scored again.
     """
-    wanted = command if command is not None else ScoreCommand()
     known = dataset.schema(fetch_if_missing=False)
     if known is not None:
-        wanted.kept(known.names)  # else an actor says it
-    called = {"fn_constructor_args": (wanted,), "batch_format": "pyarrow", "compute": _pool(concurrency), **options}
-    if wanted.person is None:
+        command.kept(known.names)  # else an actor says it
+    called = {"fn_constructor_args": (command,), "batch_format": "pyarrow", "compute": _pool(concurrency), **options}
+    if command.person is None:
         return dataset.map_batches(Scorer, batch_size=batch_size, **called)
     divided = dataset.map_batches(
-        _with_part, fn_kwargs={"person": wanted.person, "parts": parts}, batch_format="pyarrow"
+        _with_part, fn_kwargs={"person": command.person, "parts": parts}, batch_format="pyarrow"
     )
     return divided.groupby(_PART, num_partitions=parts).map_groups(Scorer, **called)
 

@@ -13,13 +13,12 @@ from typing import Any
 from pyspark import TaskContext
 from pyspark.sql.types import DoubleType, StringType, StructField, StructType
 
-from ._bulk import SCORES, BulkError, ScoreCommand
-from ._processes import ScoreProcesses
+from ._bulk import SCORES, BulkError, ScoreCommand, ScoreProcesses
 
 __all__ = ["BulkError", "ScoreCommand", "score"]
 
 
-def score(frame: Any, command: ScoreCommand | None = None, *, parts: int | None = None) -> Any:
+def score(frame: Any, command: ScoreCommand = ScoreCommand(), *, parts: int | None = None) -> Any:
     """
     A data frame with the kept columns, `person` and `order`, and the scores of `frame`, which has a column for each
     field of a session.
@@ -28,16 +27,15 @@ def score(frame: Any, command: ScoreCommand | None = None, *, parts: int | None 
     task allow (`spark.task.cpus`). With a history the rows are first divided by person, into `parts` partitions if
     given, and sorted by time within each. If a task fails, Spark runs it again.
     """
-    wanted = command if command is not None else ScoreCommand()
-    if wanted.person is not None:
-        by = (wanted.person,) if parts is None else (parts, wanted.person)
-        frame = frame.repartition(*by).sortWithinPartitions(wanted.order)
+    if command.person is not None:
+        by = (command.person,) if parts is None else (parts, command.person)
+        frame = frame.repartition(*by).sortWithinPartitions(command.order)
     elif parts is not None:
         frame = frame.repartition(parts)
-    kept = [frame.schema[name] for name in wanted.kept(frame.columns)]
+    kept = [frame.schema[name] for name in command.kept(frame.columns)]
     scores = [StructField(name, DoubleType()) for name in SCORES]
-    schema = StructType([*kept, *scores, *(StructField(name, StringType()) for name in wanted.texts())])
-    return frame.mapInArrow(_Scorer(wanted), schema)
+    schema = StructType([*kept, *scores, *(StructField(name, StringType()) for name in command.texts())])
+    return frame.mapInArrow(_Scorer(command), schema)
 
 
 class _Scorer:

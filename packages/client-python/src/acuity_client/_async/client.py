@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
-from .._base import BaseClient, Request
+from .._base import BaseClient, Call, Incoming, Request
 from .._concurrency import AsyncInput, async_items, async_pause
 from .._errors import AcuityError
 from .._lists import BYTES, LINES, Line, Outcome, Run, outcomes_of
@@ -49,9 +49,7 @@ class AsyncAcuityClient(BaseClient["httpx.AsyncClient"]):
         """
         call = self._begin(request, request_id, (timeout, deadline, retries))
         while True:
-            while (held := self._held(call)) is not None:
-                await self._pause(held)
-            step = self._after(call, await self._transport.send(self._attempt(call)))
+            step = self._after(call, await self._send(call))
             if isinstance(step, Prediction):
                 return step
             await self._pause(step)
@@ -106,16 +104,17 @@ class AsyncAcuityClient(BaseClient["httpx.AsyncClient"]):
         """Returns what ends the run after the outcomes of this list."""
         try:
             while (part := run.part(lines)) is not None:
-                step: float | None = 0.0
-                while step is not None:
-                    while (held := self._held(part.call)) is not None:
-                        await self._pause(held)
-                    step = part.after(await self._transport.send(part.attempt()))
-                    if step is not None:
-                        await self._pause(step)
+                while (step := part.after(await self._send(part.prepared()))) is not None:
+                    await self._pause(step)
         except AcuityError as error:
             return error
         return None
+
+    async def _send(self, call: Call) -> Incoming | AcuityError:
+        """One attempt, once the service takes another call."""
+        while (held := self._held(call)) is not None:
+            await self._pause(held)
+        return await self._transport.send(self._attempt(call))
 
     async def aclose(self) -> None:
         await self._transport.aclose()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import random
 import threading
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from .._concurrency import AsyncLock, async_call, async_pause
-from .._histories import AnyAsyncStorage, HistoryContendedError, history_of, pauses, was_saved
+from .._histories import CONTENTION, AnyAsyncStorage, HistoryContendedError, history_of, was_saved
 from .._types import Measurement, Prediction, Session
 from .client import AsyncAcuityClient
 
@@ -73,10 +74,10 @@ class AsyncHistory:
         with self._guard:
             turn = self._turns.setdefault(person, AsyncLock())  # it goes with the last call for the person
         async with turn:
-            for pause_s in pauses():
+            for attempt in range(1, CONTENTION.retries + 1):
                 stored = await async_call(self._storage.load, person)
                 next, done = await work(stored)
                 if next == stored or was_saved(await async_call(self._storage.save, person, next, stored)):
                     return done
-                await async_pause(pause_s)
-        raise HistoryContendedError
+                await async_pause(CONTENTION.pause_before(attempt, None, random.random) or 0.0)
+        raise HistoryContendedError("others kept storing this person's history in between: score the night again later")

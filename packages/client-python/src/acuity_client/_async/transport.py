@@ -2,14 +2,54 @@
 
 from __future__ import annotations
 
+import ssl
 import time
+from functools import lru_cache
 
 import httpx
 
 from .._base import ANSWER_BYTES_MAX, LINE_BYTES_MAX, Call, Incoming
 from .._concurrency import async_within
 from .._errors import AcuityConnectionError, AcuityError, AcuityTimeoutError
-from .._network import DIRECT, LIMITS, TOO_LONG, cause_of, certificates
+
+_KEEP_ALIVE_S = 5.0
+"""The service closes connections that are idle for 8 to 12 s: ours go well before, so that no request meets one."""
+_CONNECTIONS_MAX = 32
+_LIMITS = httpx.Limits(
+    max_connections=_CONNECTIONS_MAX, max_keepalive_connections=_CONNECTIONS_MAX, keepalive_expiry=_KEEP_ALIVE_S
+)
+_DIRECT = {"http://": None}
+"""Goes before the environment's HTTP_PROXY and ALL_PROXY: a proxy for http would read the key and the night."""
+_TOO_LONG = "the answer is too long"
+_CAUSES_MAX = 16
+
+
+@lru_cache(maxsize=1)
+def _certificates() -> ssl.SSLContext:
+    """Read once: it takes longer than a request."""
+    return httpx.create_ssl_context()
+
+
+def _cause_of(error: BaseException) -> str:
+    """
+    The system's words for the cause, such as "connection refused", which httpx wraps. Never the text of another error:
+    that may hold what was sent.
+    """
+    if str(error) == _TOO_LONG:
+        return _TOO_LONG
+    pending: list[BaseException] = [error]
+    for _ in range(_CAUSES_MAX):
+        if not pending:
+            break
+        cause = pending.pop()
+        if isinstance(cause, ConnectionRefusedError):
+            return "connection refused; is the service running there?"
+        if isinstance(cause, OSError) and isinstance(cause.strerror, str):
+            return cause.strerror[:1].lower() + cause.strerror[1:]
+        # An address of several machines has an error for each: the first of them tells enough.
+        pending.extend(getattr(cause, "exceptions", ())[:1])
+        pending.extend(each for each in (cause.__context__, cause.__cause__) if each is not None)
+    return f"the connection broke ({type(error).__name__})"
 
 
 class AsyncTransport:
@@ -18,7 +58,7 @@ class AsyncTransport:
     def __init__(self, client: httpx.AsyncClient | None) -> None:
         """`client`: the caller's own, which the caller closes."""
         self._owned = client is None
-        self._client = client or httpx.AsyncClient(limits=LIMITS, verify=certificates(), mounts=DIRECT)
+        self._client = client or httpx.AsyncClient(limits=_LIMITS, verify=_certificates(), mounts=_DIRECT)
 
     async def send(self, call: Call) -> Incoming | AcuityError:
         """
@@ -32,8 +72,8 @@ class AsyncTransport:
             limit = "by the deadline" if time.monotonic() >= call.ends else f"within {call.timeout_s:g} s"
             return AcuityTimeoutError(f"{call.address}: no answer {limit}", call.request_id)
         except httpx.HTTPError as error:
-            failure = AcuityConnectionError(f"{call.address}: {cause_of(error)}", call.request_id)
-            failure.may_pass = str(error) != TOO_LONG
+            failure = AcuityConnectionError(f"{call.address}: {_cause_of(error)}", call.request_id)
+            failure.may_pass = str(error) != _TOO_LONG
             return failure
 
     async def _exchange(self, call: Call, ends: float) -> Incoming:
@@ -51,7 +91,7 @@ class AsyncTransport:
             async for piece in answer.aiter_bytes():
                 body += piece
                 if len(body) > ANSWER_BYTES_MAX + call.lines * LINE_BYTES_MAX:
-                    raise httpx.ReadError(TOO_LONG)
+                    raise httpx.ReadError(_TOO_LONG)
                 if call.lines and b"\n" in piece:
                     until = min(ends, time.monotonic() + call.timeout_s)
                 # httpx times each read alone: an answer that trickles would never end.

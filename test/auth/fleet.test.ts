@@ -16,7 +16,10 @@ type Replica = Awaited<ReturnType<Fleet['start']>>;
 /** Replicas on one clock, with one key. */
 class Fleet {
   ms = NOON_MS;
-  readonly store = new MemoryStore({ nowMs: () => this.ms, onPublished: () => undefined });
+  readonly store = new MemoryStore(
+    () => this.ms,
+    () => undefined,
+  );
   readonly replicas: Replica[] = [];
   readonly #key: IndexedRecord;
 

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { LoopLag } from '#acuity/http/loopMetrics.js';
-import type { PredictOptions } from '#acuity/http/predict.js';
+import type { PredictOptions } from '#acuity/http/door.js';
 import { Connection, chunked, head, send, sendOn, type Reply, type Sent } from '../fixtures/connection.js';
 import { GOOD_KEY, answer, openLoop, type TestLoop } from '../fixtures/loop.js';
 import { until } from '../fixtures/until.js';

@@ -185,7 +185,8 @@ class Reading {
     }
     const text = this.outline.text(value, HISTORY_LENGTH_MAX);
     const { desk } = this.parser;
-    if (text !== '' && !(text !== undefined && desk.read(text))) this.found.find(loc, 'history_invalid');
+    if (text !== '' && !(text !== undefined && this.parser.readHistoryText(text)))
+      this.found.find(loc, 'history_invalid');
     else if (text !== '' && this.constants === undefined && !desk.history.measurements.isEmpty)
       this.found.find(loc, 'value_error', `${UNMEASURABLE}: the history has some`);
     return text;

@@ -11,7 +11,7 @@ import { qualityOf } from '../pipeline/quality.js';
 import type { ReadRequest } from '../records/request.js';
 import type { Scorer } from '../scoring/scorer.js';
 import type { BodyScoring } from './answerBody.js';
-import { type BodyListener, DISCARD_BYTES_MAX, furtherBlocks, readBody, readingTokens } from './body.js';
+import { type BodyListener, DISCARD_BYTES_MAX, collectBody, furtherBlocks, readingTokens } from './body.js';
 import { BodyBuffers } from './bodyBuffers.js';
 import { Exchange, type ExchangeContext, type ExchangeObserver } from './exchange.js';
 import { NO_EXPLANATIONS } from './list.js';
@@ -211,7 +211,7 @@ export class Predict implements ExchangeContext {
   }
 
   private receive(res: HttpResponse, exchange: Exchange, admission: Admission, declaredBytes: number): void {
-    this.readBody(res, exchange, admission, {
+    this.collect(res, exchange, admission, {
       declaredBytes,
       isKept: false,
       complete: (bytes) => this.score(exchange, admission, bytes),
@@ -224,7 +224,7 @@ export class Predict implements ExchangeContext {
     admission: Admission,
     declaredBytes: number,
   ): void {
-    this.readBody(res, exchange, admission, {
+    this.collect(res, exchange, admission, {
       declaredBytes,
       isKept: true,
       complete: (bytes, giveBack) => {
@@ -236,7 +236,7 @@ export class Predict implements ExchangeContext {
     });
   }
 
-  private readBody(
+  private collect(
     res: HttpResponse,
     exchange: Exchange,
     admission: Admission,
@@ -245,7 +245,7 @@ export class Predict implements ExchangeContext {
     const { options, buffers } = this;
     const { bodyBytesMax, budget } = options;
     const holder = admission.key.keyIndex;
-    const stop = readBody(
+    const stop = collectBody(
       res,
       { declaredBytes, bytesMax: bodyBytesMax, budget, buffers, holder, isKept },
       {

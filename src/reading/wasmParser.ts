@@ -78,7 +78,7 @@ const KEPT_ENTRY = 4;
 const KEPT_ENTRY_BYTES = KEPT_ENTRY * Uint32Array.BYTES_PER_ELEMENT;
 const FLOAT64_BYTES = Float64Array.BYTES_PER_ELEMENT;
 
-interface OwnRequest extends ReadRequest {
+interface ReusedRequest extends ReadRequest {
   history: HistoryToCome | undefined;
   unknownFields: number;
   explain: boolean;
@@ -124,7 +124,7 @@ export class WasmParser {
   /** Whether `read` deferred the body read last because its current session has a recording. */
   hasRecording = false;
   /** By the number of past sessions: views of the same memory, each as long as its request. */
-  private requests: readonly OwnRequest[];
+  private requests: readonly ReusedRequest[];
 
   /** `keeps`: names of fields of the body itself; `kept` then returns their text. */
   constructor(
@@ -268,7 +268,7 @@ export class WasmParser {
     return this.request(pastCount, unknownFields, explain);
   }
 
-  private request(pastCount: number, unknownFields: number, explain: boolean): OwnRequest {
+  private request(pastCount: number, unknownFields: number, explain: boolean): ReusedRequest {
     const request = this.requests[pastCount];
     if (request === undefined) throw new RangeError(`${pastCount} past sessions`);
     request.unknownFields = unknownFields;
@@ -326,7 +326,7 @@ export class WasmParser {
   }
 
   /** Grows the memory for an input of `inputBytes`; growing invalidates all views of the memory. */
-  private makeRoom(inputBytes: number): OwnRequest[] {
+  private makeRoom(inputBytes: number): ReusedRequest[] {
     const { memory } = this.exports;
     const missing = this.input + inputBytes + LAYOUT.INPUT_PADDING - memory.buffer.byteLength;
     if (missing > 0) memory.grow(Math.ceil(missing / PAGE_BYTES));

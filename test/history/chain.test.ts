@@ -404,7 +404,7 @@ t.test(
         scored(said(got.scores));
         if (!isSame(t, nightsOf(desk, got.text), slowNights(slow), 'the history')) return;
         const wrong = longRunDifference(desk, slow);
-        if (wrong !== undefined) return t.fail(wrong);
+        if (wrong !== undefined) return t.fail(`${wrong}, of nights with a half-life of 60`);
         if (day !== undefined) {
           const again = step(desk, got.text, day, record, random() < 0.5 ? given : []);
           if (again.text !== got.text) return t.fail(`the history of ${kind} night ${day} scored again`);

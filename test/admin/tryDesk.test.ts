@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap';
 import { ask, openAdmin } from '../fixtures/adminScene.js';
+import { PROBLEMS, problemBody } from '#acuity/contract/problems.js';
 import { TRY_BODY_BYTES_MAX, type TryAnswer } from '#acuity/admin/tryDesk.js';
 
 const BODY = '{"current_session":{"age":34}}';
@@ -125,7 +126,7 @@ t.test('four requests a second, of all callers together', async (t) => {
   const { status, headers, body } = await post();
   t.equal(status, 429);
   t.equal(headers['retry-after'], '1');
-  t.equal(body, '{"detail":"Rate limit exceeded"}');
+  t.equal(body, problemBody(PROBLEMS.rateLimited));
   clock.advance(999);
   t.equal((await post()).status, 429);
   clock.advance(1);
@@ -135,10 +136,8 @@ t.test('four requests a second, of all callers together', async (t) => {
 
 t.test('a body longer than any of the page is not taken', async (t) => {
   const { post, bodies } = await scene(t);
-  t.match(await post({}, 'x'.repeat(TRY_BODY_BYTES_MAX + 1)), {
-    status: 413,
-    body: '{"detail":"Request body too large"}',
-  });
+  const body = problemBody(PROBLEMS.bodyTooLarge);
+  t.match(await post({}, 'x'.repeat(TRY_BODY_BYTES_MAX + 1)), { status: 413, body });
   t.strictSame(bodies, []);
   const longest = 'x'.repeat(TRY_BODY_BYTES_MAX);
   t.equal((await post({}, longest)).status, 200);

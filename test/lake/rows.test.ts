@@ -1,5 +1,6 @@
 import { Writable } from 'node:stream';
 import t from 'tap';
+import { PROBLEMS } from '#acuity/contract/problems.js';
 import { scoreRecord } from '#fixtures/bodies.js';
 import { HandScorer } from '#fixtures/handScorer.js';
 import { rowsOf, runStream, type Asked } from '#fixtures/lake.js';
@@ -35,7 +36,7 @@ t.test('lines keep their order and places: scores, or what the service would hav
     ['{"current_session":{"age":131}}', 422, session('age', 'less_than_equal')],
     ['', 400, 'Malformed JSON at byte 0'],
     ['{"current_session":', 400, /Malformed JSON/],
-    [' '.repeat(2_000), 413, 'Request body too large'],
+    [' '.repeat(2_000), 413, PROBLEMS.bodyTooLarge.detail],
     ['{"current_session":{"HR_night_imputed":[60]}}'],
     [
       '{"current_session":{"HR_night":[60],"HR_night_imputed":[61]}}',

@@ -43,8 +43,7 @@ const { ruleTables } = await script<{ ruleTables(): Promise<Texts> }>('ruleTable
 
 /** Scores in whole points, because another processor may round the last digit otherwise. */
 function comparable(text: string): string {
-  const figures = (line: string): string => line.replace(/\d+\.\d+/g, (score) => Number(score).toFixed());
-  return text.replace(/^\{"C_SCORE".*$/gm, figures);
+  return text.replace(/^\{"C_SCORE".*$/gm, (line) => line.replace(/\d+\.\d+/g, (of) => Number(of).toFixed()));
 }
 
 t.test('what is generated is what `npm run docs` writes', async (t) => {

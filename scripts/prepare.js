@@ -180,7 +180,7 @@ export async function build(name, root = ROOT, steps = STEPS, run = runNode) {
   const needed = (step.needs ?? []).map((each) => build(each, root, steps, run));
   const own = async () => {
     if (isCurrent()) return;
-    say('Building …');
+    say(`Building ${name} …`);
     rmSync(stamp, { force: true });
     const inputs = hashOf(root, step.inputs); // before the compiler reads: an edit meanwhile makes the next build run
     await run(root, step.command);

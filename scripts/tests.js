@@ -60,16 +60,18 @@ export function quickTests(root) {
   return testFiles(root).filter((path) => !STARTERS.test(readFileSync(join(root, path), 'utf8')));
 }
 
+/** Folders whose tests are in a folder of another name. */
+const TESTED_IN = { assembly: 'reading', rules: 'reading', cases: 'client', 'client-ts': 'client' };
+
 /**
  * Parts of paths of the tests that mirror `sources`: of `src/http/list.ts` the tests in `http`, of a test itself.
  * @param {readonly string[]} sources  paths from the root
  */
 export function testsBeside(sources) {
   const parts = sources.map((path) => {
-    if (path.startsWith('assembly/') || path.startsWith('packages/rules/')) return `${TESTS}/reading/`;
     if (path.endsWith('.test.ts')) return path.replace(/\.ts$/, '.js');
-    const [, folder] = /^(?:src\/|test\/)?([\w-]+)\//.exec(path) ?? [];
-    return folder === undefined ? undefined : `${TESTS}/${folder}/`;
+    const [, folder] = /^(?:src\/|test\/|packages\/)?([\w-]+)\//.exec(path) ?? [];
+    return folder === undefined ? undefined : `${TESTS}/${TESTED_IN[folder] ?? folder}/`;
   });
   return [...new Set(parts)].filter((part) => part !== undefined);
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { DEFAULT_SERIES_LIMITS, PAST_MAX } from '#rules/fields.js';
 import { FEATURE_COUNT, FEATURE_INDEX } from '#acuity/contract/features.js';
 import { bodiesOf, PAYLOADS, type PayloadName } from '#acuity/load/payloads.js';
-import { featurisePast, featuriseSession } from '#acuity/pipeline/featurise.js';
+import { featurisePast, featuriseRecord } from '#acuity/pipeline/featurise.js';
 import { readExactly } from '#acuity/reading/exact.js';
 import { isBodyProblem } from '#acuity/reading/read.js';
 import { WasmParser } from '#acuity/reading/wasmParser.js';
@@ -62,7 +62,7 @@ export const FEATURISE = suite('featurise', () =>
       units: 1,
       run() {
         const request = next();
-        featuriseSession(request, 0, rows.session, 0);
+        featuriseRecord(request.records, 0, rows.session, 0);
         if (rows.past !== undefined) featurisePast(request, rows.past, 0);
       },
       check() {

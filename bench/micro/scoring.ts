@@ -3,7 +3,7 @@ import { EXPLANATION } from '#acuity/contract/explanation.js';
 import { FEATURES, FEATURE_COUNT } from '#acuity/contract/features.js';
 import { loadBundle } from '#acuity/model/bundle.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/tensors.js';
-import { featurisePast, featuriseSession } from '#acuity/pipeline/featurise.js';
+import { featurisePast, featuriseRecord } from '#acuity/pipeline/featurise.js';
 import { respond } from '#acuity/pipeline/respond.js';
 import { openPool, runOnce } from '#acuity/scoring/pool.js';
 import { Explainer } from '#acuity/worker/explainer.js';
@@ -114,7 +114,7 @@ async function opened(variant: 'base' | 'history', rows: number) {
   const next = turning(readRequests(variant === 'base' ? 'baseline' : 'history'));
   const place = (row: number) => {
     const request = next();
-    featuriseSession(request, 0, graph.inputs.session, row * FEATURE_COUNT);
+    featuriseRecord(request.records, 0, graph.inputs.session, row * FEATURE_COUNT);
     if (variant === 'history') featurisePast(request, graph.inputs, row);
     return request;
   };

@@ -9,7 +9,7 @@ import {
   type SeriesField,
 } from '#rules/fields.js';
 import type { PredictionRequestBody, Session } from '#acuity/contract/request.js';
-import { featurisePast, featuriseSession, type PastRows } from '#acuity/pipeline/featurise.js';
+import { featurisePast, featuriseRecord, type PastRows } from '#acuity/pipeline/featurise.js';
 import { hasUnitError } from '#acuity/reading/unitErrors.js';
 import { LAYOUT } from '#acuity/records/layout.js';
 import type { PredictionRequest } from '#acuity/records/request.js';
@@ -39,7 +39,7 @@ export function modelInputOf(body: PredictionRequestBody): ModelInput | undefine
 /** The features of a request in the form of the service's own readers. */
 export function inputOf(request: PredictionRequest): ModelInput {
   const session = new Float32Array(FEATURE_COUNT);
-  featuriseSession(request, 0, session, 0);
+  featuriseRecord(request.records, 0, session, 0);
   if (request.pastCount === 0) return { session, past: undefined };
   const past: PastRows = {
     past: new Float32Array(PAST_MAX * FEATURE_COUNT),

@@ -4,7 +4,7 @@ import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import type { PredictionRequestBody, ScoreRecord } from '#acuity/contract/request.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/tensors.js';
 import type { Manifest, MeasuredConstants } from '#acuity/model/manifest.js';
-import { featurisePast, featuriseSession } from '#acuity/pipeline/featurise.js';
+import { featurisePast, featuriseRecord } from '#acuity/pipeline/featurise.js';
 import { adjustedRow } from '#acuity/pipeline/measuredRow.js';
 import { createReader, isBodyProblem, type RequestReader } from '#acuity/reading/read.js';
 import type { PredictionRequest } from '#acuity/records/request.js';
@@ -75,7 +75,7 @@ export class ServedModel {
   async scoreRequest(request: PredictionRequest): Promise<Float32Array> {
     const graph = this.graphs[request.pastCount > 0 ? 'history' : 'base'];
     graph.clear(1);
-    featuriseSession(request, 0, graph.inputs.session, 0);
+    featuriseRecord(request.records, 0, graph.inputs.session, 0);
     featurisePast(request, graph.inputs, 0);
     return (await graph.run(1)).scores;
   }

@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream';
 import type { Config } from '../config/options.js';
 import { FEATURE_COUNT, TARGET_COUNT } from '../contract/features.js';
 import { PAST_MAX } from '#rules/fields.js';
-import { featurisePast, featuriseSession } from '../pipeline/featurise.js';
+import { featurisePast, featuriseRecord } from '../pipeline/featurise.js';
 import { createReader, isBodyProblem } from '../reading/read.js';
 import { LineSplitter, type Line } from '../lake/lineSplitter.js';
 
@@ -43,7 +43,7 @@ function createRows(limits: Parameters<typeof createReader>[0]): (line: Line) =>
     if (request === undefined || isBodyProblem(request))
       throw new Error(`line ${number} is no valid request`);
     for (const tensor of [session, ...Object.values(past)]) tensor.fill(0);
-    featuriseSession(request, 0, session, 0);
+    featuriseRecord(request.records, 0, session, 0);
     featurisePast(request, past, 0);
     return JSON.stringify({
       session: [...session],

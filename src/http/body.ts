@@ -55,7 +55,7 @@ export function furtherBlocks(bytes: number): number {
  * costs nothing.
  * @returns a function to call when the request is aborted
  */
-export function readBody(res: HttpResponse, options: BodyOptions, listener: BodyListener): () => void {
+export function collectBody(res: HttpResponse, options: BodyOptions, listener: BodyListener): () => void {
   const body = new Body(options, listener);
   res.onData((chunk, isLast) => body.take(chunk, isLast));
   return () => body.end();

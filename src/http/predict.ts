@@ -10,7 +10,7 @@ import { qualityOf } from '../pipeline/quality.js';
 import type { ReadRequest } from '../records/request.js';
 import type { Scorer } from '../scoring/scorer.js';
 import type { BodyScoring } from './answerBody.js';
-import { DISCARD_BYTES_MAX, furtherBlocks, readBody, readingTokens } from './body.js';
+import { DISCARD_BYTES_MAX, collectBody, furtherBlocks, readingTokens } from './body.js';
 import { BodyBuffers } from './bodyBuffers.js';
 import type { Door, PredictOptions } from './door.js';
 import { Exchange, NOTHING_COME } from './exchange.js';
@@ -169,7 +169,7 @@ export class Predict implements Door {
     const { bodyBytesMax: bytesMax, budget } = options;
     const { declaredBytes } = exchange;
     const holder = admission.key.keyIndex;
-    const stop = readBody(
+    const stop = collectBody(
       res,
       { declaredBytes, bytesMax, budget, buffers, holder, isKept: form === 'list' },
       {

@@ -58,16 +58,6 @@ export interface PastRows {
   readonly present: Float32Array;
 }
 
-/** Writes the feature row of session `session` of `request` (0: the current one), like `featuriseRecord`. */
-export function featuriseSession(
-  { records }: PredictionRequest,
-  session: number,
-  row: Float32Array,
-  offset: number,
-): void {
-  featuriseRecord(records, session * RECORD_LENGTH, row, offset);
-}
-
 /**
  * Writes the feature row of the record that starts at `records[record]` to `row[offset … offset + FEATURE_COUNT)`,
  * which must be zero.

@@ -80,7 +80,7 @@ const KEPT_ENTRY = 4;
 const KEPT_ENTRY_BYTES = KEPT_ENTRY * Uint32Array.BYTES_PER_ELEMENT;
 const FLOAT64_BYTES = Float64Array.BYTES_PER_ELEMENT;
 
-type OwnRequest = { -readonly [Field in keyof ReadRequest]: ReadRequest[Field] };
+type ReusedRequest = { -readonly [Field in keyof ReadRequest]: ReadRequest[Field] };
 
 /** Others would be cut to a byte, which may be one of these. */
 const HISTORY_LETTERS = /^[\w.-]*$/;
@@ -119,7 +119,7 @@ export class WasmParser {
   /** Whether `read` deferred the body read last because its current session has a recording. */
   hasRecording = false;
   /** By the number of past sessions: views of the same memory, each as long as its request. */
-  private requests: readonly OwnRequest[];
+  private requests: readonly ReusedRequest[];
 
   /** `keeps`: names of fields of the body itself; `kept` then returns their text. */
   constructor(
@@ -265,7 +265,7 @@ export class WasmParser {
   }
 
   /** The request with this many past sessions, as filled since `blank` or by `read`. */
-  written(pastCount: number, unknownFields: number, explain = false): OwnRequest {
+  written(pastCount: number, unknownFields: number, explain = false): ReusedRequest {
     const request = this.requests[pastCount];
     if (request === undefined) throw new RangeError(`${pastCount} past sessions`);
     request.unknownFields = unknownFields;
@@ -323,7 +323,7 @@ export class WasmParser {
   }
 
   /** Grows the memory for an input of `inputBytes`; growing invalidates all views of the memory. */
-  private makeRoom(inputBytes: number): OwnRequest[] {
+  private makeRoom(inputBytes: number): ReusedRequest[] {
     const { memory } = this.exports;
     const missing = this.input + inputBytes + LAYOUT.INPUT_PADDING - memory.buffer.byteLength;
     if (missing > 0) memory.grow(Math.ceil(missing / PAGE_BYTES));

@@ -41,11 +41,8 @@ export function clearRecords(records: Float64Array): void {
 
 const SEX_VALUES = { M: 1, F: -1 } as const;
 
-/** The fields of a session that are not series. */
-export type SessionScalars = SessionFrame;
-
 /** Writes the scalars of a session to the record that starts at `records[record]`; a missing one is NaN. */
-export function writeScalars(frame: SessionScalars, records: Float64Array, record: number): void {
+export function writeScalars(frame: SessionFrame, records: Float64Array, record: number): void {
   for (const field of SESSION_SCALARS) {
     const value = frame[field];
     records[record + SCALAR_PLACES[field]] = typeof value === 'string' ? SEX_VALUES[value] : (value ?? NaN);

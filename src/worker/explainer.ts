@@ -3,7 +3,7 @@ import { FEATURE_COUNT } from '../contract/features.js';
 import { SCORE_FIELDS } from '#rules/fields.js';
 import type { ExplainTable } from '../model/manifest.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
-import { featurisePast, featuriseSession } from '../pipeline/featurise.js';
+import { featurisePast, featuriseRecord } from '../pipeline/featurise.js';
 import { eachMissingField } from '../pipeline/missing.js';
 import { adjustReach, adjustRow, offsetsOf } from '../pipeline/measuredRow.js';
 import { writeMixtures, writeShapley, type MixedDay } from '../pipeline/mixtures.js';
@@ -82,7 +82,7 @@ export class Explainer {
     inputs.past.fill(0);
     inputs.targets.fill(0);
     inputs.present.fill(0);
-    featuriseSession(request, 0, row, 0);
+    featuriseRecord(request.records, 0, row, 0);
     featurisePast(request, inputs, 0);
     hoursOf(request, 0, hours);
     let missing = 0;

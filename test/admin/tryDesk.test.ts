@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap';
 import { ask, openAdmin } from '../fixtures/adminScene.js';
+import { PROBLEMS, problemBody } from '#acuity/contract/problems.js';
 import { TRY_BODY_BYTES_MAX, type TryAnswer } from '#acuity/admin/tryDesk.js';
 
 const BODY = '{"current_session":{"age":34}}';
@@ -101,7 +102,7 @@ t.test('what no page of its own would send is refused, and not scored', async (t
   const typed = '{"detail":"Content-Type must be application/json"}';
   for (const type of [undefined, 'text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data'])
     t.match(await post({ 'content-type': type }), { status: 415, body: typed }, String(type));
-  const long = '{"detail":"Request body too large"}';
+  const long = problemBody(PROBLEMS.bodyTooLarge);
   t.match(await post({}, 'x'.repeat(TRY_BODY_BYTES_MAX + 1)), { status: 413, body: long });
   const { status, headers } = await preflight();
   t.equal(status, 405);
@@ -117,7 +118,7 @@ t.test('what no page of its own would send is refused, and not scored', async (t
 t.test('four requests a second, of all callers together', async (t) => {
   const { post, clock, bodies } = await scene(t);
   for (let count = 0; count < 4; count++) t.equal((await post()).status, 200);
-  const limited = { status: 429, headers: { 'retry-after': '1' }, body: '{"detail":"Rate limit exceeded"}' };
+  const limited = { status: 429, headers: { 'retry-after': '1' }, body: problemBody(PROBLEMS.rateLimited) };
   t.match(await post(), limited);
   clock.advance(999);
   t.match(await post(), limited);

@@ -285,8 +285,8 @@ t.test('what is no request is the service’s to refuse', async (t) => {
 /** Compiles only where a value of the one type may stand for one of the other. */
 type Fits<Wide, Narrow extends Wide> = Narrow extends Wide ? true : false;
 void ([true, true, true, true, true, true, true] satisfies [
-  Fits<theirs.Session, ours.Session>,
-  Fits<ours.Session, theirs.Session>,
+  Fits<Required<theirs.Session>, Required<ours.Session>>,
+  Fits<Required<ours.Session>, Required<theirs.Session>>,
   Fits<theirs.ScoreRecord, ours.ScoreRecord>,
   Fits<ours.ScoreRecord, theirs.ScoreRecord>,
   Fits<theirs.PredictionRequestBody, ours.PredictionRequestBody>,

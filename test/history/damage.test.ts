@@ -4,7 +4,7 @@ import { seededRandom } from '#acuity/base/random.js';
 import { VERSION, textOf, textWithChecksum } from '#acuity/history/text.js';
 import { adjustedRow } from '#acuity/pipeline/measuredRow.js';
 import { LAYOUT } from '#acuity/records/layout.js';
-import { SCALAR_PLACES } from '#acuity/records/places.js';
+import { SCALAR_PLACES, summaryAt } from '#acuity/records/places.js';
 import { createReader, isBodyProblem } from '#acuity/reading/read.js';
 import { historyReader, randomRecord, step } from '../fixtures/histories.js';
 import { CONSTANTS, randomMeasurements } from '../fixtures/measured.js';
@@ -98,7 +98,7 @@ t.test('what is longer, doubled, of another version or alphabet, or no history i
       text + text,
       text.toUpperCase(),
     ]),
-    ...['acu0.', 'acu2.', 'ACU1.', 'acu1', 'acu1:', ''].map((version) => version + sealed),
+    ...['acu0.', 'acu9.', 'ACU1.', 'acu1', 'acu1:', ''].map((version) => version + sealed),
     ...[
       '',
       bytes.toString('base64'),
@@ -110,6 +110,14 @@ t.test('what is longer, doubled, of another version or alphabet, or no history i
     jpeg.toString('latin1'),
     `${LONG}${' '.repeat(2 << 20)}`,
   ]);
+});
+
+t.test('a history of before is read as it was written', async (t) => {
+  t.ok(isTaken('acu1.AQCJAiFOAIgTiBOIE4gTiBNwF6APAAAAAAAAPkAAAAAAAABSQAAAAKSO4wc'));
+  const { records, targets } = desk.history;
+  const places = [SCALAR_PLACES.age, SCALAR_PLACES.sex, summaryAt(0, 'HR_day_1h') + LAYOUT.LEVEL];
+  const read = [...places.map((place) => records[place]), ...targets.subarray(5, 7)];
+  t.strictSame(read, [30, -1, 72, 1, -1], 'another form needs another VERSION, and a reader of this one');
 });
 
 /** The text of a history whose bytes `change` has changed, with a right checksum. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { HttpResponse } from 'uWebSockets.js';
-import { BLOCK_BYTES, furtherBlocks, readBody } from '#acuity/http/body.js';
+import { BLOCK_BYTES, furtherBlocks, collectBody } from '#acuity/http/body.js';
 import { BodyBuffers } from '#acuity/http/bodyBuffers.js';
 import { BodyBudget, allocateBodyBudget } from '#acuity/http/bodyBudget.js';
 import { budgetOf } from '../fixtures/loop.js';
@@ -25,7 +25,7 @@ function read(
   let outcome = 'unfinished';
   let bytes = 0;
   let blocks = 0;
-  const end = readBody(
+  const end = collectBody(
     res,
     { declaredBytes, bytesMax: BYTES_MAX, budget, buffers: new BodyBuffers(), holder: 3 },
     {
@@ -97,7 +97,7 @@ t.test('bodies that are kept never share memory, however often their memory is g
     const kept: { bytes: Uint8Array; giveBack: () => void }[] = [];
     const unexpected = (): void => void t.fail('refused');
     const options = { declaredBytes: 200_000, bytesMax: BYTES_MAX, budget, buffers, holder: 3, isKept: true };
-    const stop = readBody(res, options, {
+    const stop = collectBody(res, options, {
       complete: (bytes, giveBack) => void kept.push({ bytes, giveBack }),
       tooLarge: unexpected,
       overBudget: unexpected,

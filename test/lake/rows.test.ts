@@ -1,5 +1,6 @@
 import { Writable } from 'node:stream';
 import t from 'tap';
+import { PROBLEMS } from '#acuity/contract/problems.js';
 import { scoreRecord } from '#fixtures/bodies.js';
 import { HandScorer } from '#fixtures/handScorer.js';
 import { rowsOf, runStream, type Asked } from '#fixtures/lake.js';
@@ -31,7 +32,7 @@ t.test('lines keep their order and places: scores, or what the service would hav
     ['{"current_session":{"age":131}}', 422, [{ loc: ['body', 'current_session', 'age'] }]],
     ['', 400, 'Malformed JSON at byte 0'],
     ['{"current_session":', 400, /Malformed JSON/],
-    [' '.repeat(2_000), 413, 'Request body too large'],
+    [' '.repeat(2_000), 413, PROBLEMS.bodyTooLarge.detail],
     ['{"current_session":{}}'],
   ];
   const whole = cases.map(([line]) => line).join('\n');

@@ -4,7 +4,7 @@ import { CONTRIBUTORS, CONTRIBUTOR_GROUPS, EXPLANATION, MIXTURES } from '#acuity
 import { FEATURE_COUNT, featureAt } from '#acuity/contract/features.js';
 import { PAST_MAX, SCORE_FIELDS } from '#rules/fields.js';
 import { explanationOf, type ExplainSettings } from '#acuity/pipeline/explanation.js';
-import { featurisePast, featuriseSession } from '#acuity/pipeline/featurise.js';
+import { featurisePast, featuriseRecord } from '#acuity/pipeline/featurise.js';
 import { writeMixtures } from '#acuity/pipeline/mixtures.js';
 import { type Quality } from '#acuity/pipeline/quality.js';
 import { sentencesOf, type Mover, type ToldScore } from '#acuity/pipeline/sentences.js';
@@ -170,7 +170,7 @@ const SESSION: Session = {
 function referenceOf(request: PredictionRequest) {
   const today = new Float32Array(FEATURE_COUNT);
   const past = new Float32Array(PAST_MAX * FEATURE_COUNT);
-  featuriseSession(request, 0, today, 0);
+  featuriseRecord(request.records, 0, today, 0);
   featurisePast(request, { past, targets: new Float32Array(35), present: new Float32Array(5) }, 0);
   const reference = new ReferenceDay(TABLE);
   reference.find(request, today, past);

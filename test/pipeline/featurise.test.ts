@@ -11,15 +11,16 @@ import {
 } from '#acuity/contract/features.js';
 import { FIELDS_OF_A_SESSION, PAST_MAX } from '#rules/fields.js';
 import type { PredictionRequestBody, Session } from '#acuity/contract/request.js';
-import { featurisePast, featuriseSession, type PastRows } from '#acuity/pipeline/featurise.js';
+import { featurisePast, featuriseRecord, type PastRows } from '#acuity/pipeline/featurise.js';
 import { eachMissingField } from '#acuity/pipeline/missing.js';
 import { qualityOf } from '#acuity/pipeline/quality.js';
+import { LAYOUT } from '#acuity/records/layout.js';
 import { requestBody, scoreRecord, session } from '../fixtures/bodies.js';
 import { requestOf } from '../fixtures/requests.js';
 
 function rowOf(current_session: Session): Float32Array {
   const row = new Float32Array(FEATURE_COUNT);
-  featuriseSession(requestOf({ current_session }), 0, row, 0);
+  featuriseRecord(requestOf({ current_session }).records, 0, row, 0);
   return row;
 }
 
@@ -122,7 +123,7 @@ t.test('a value far out is held at the clamp', async (t) => {
 
 t.test('a row is written at its offset and nowhere else', async (t) => {
   const rows = new Float32Array(3 * FEATURE_COUNT);
-  featuriseSession(requestOf({ current_session: session() }), 0, rows, FEATURE_COUNT);
+  featuriseRecord(requestOf({ current_session: session() }).records, 0, rows, FEATURE_COUNT);
   t.strictSame(rows.slice(FEATURE_COUNT, 2 * FEATURE_COUNT), rowOf(session()));
   t.ok(rows.subarray(0, FEATURE_COUNT).every((value) => value === 0));
   t.ok(rows.subarray(2 * FEATURE_COUNT).every((value) => value === 0));
@@ -190,7 +191,7 @@ function withLevels(day: number, night: number | undefined): Session {
 /** Whether a row knows the heart rate and the breathing of the hour before. */
 function knownOf(body: PredictionRequestBody, at: number): [heart: number, breath: number] {
   const row = new Float32Array(FEATURE_COUNT);
-  featuriseSession(requestOf(body), at, row, 0);
+  featuriseRecord(requestOf(body).records, at * LAYOUT.RECORD_LENGTH, row, 0);
   return [row[featureAt('hr_day_known')] ?? NaN, row[featureAt('rr_day_known')] ?? NaN];
 }
 

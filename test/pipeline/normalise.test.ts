@@ -3,11 +3,12 @@ import { SHARES, STAGES } from '#rules/contradictions.js';
 import { Sleep } from '#rules/sleep.js';
 import { LAYOUT } from '#acuity/records/layout.js';
 import { normaliseSleep } from '#acuity/pipeline/normalise.js';
-import { writeScalars, type SessionScalars } from '#acuity/records/places.js';
+import type { SessionFrame } from '#acuity/contract/request.js';
+import { writeScalars } from '#acuity/records/places.js';
 
 type Known = Partial<Record<keyof Sleep, number>>;
 
-function normalised(scalars: SessionScalars): Known {
+function normalised(scalars: SessionFrame): Known {
   const records = new Float64Array(2 * LAYOUT.RECORD_LENGTH);
   const sleep = new Sleep();
   writeScalars(scalars, records, LAYOUT.RECORD_LENGTH);

@@ -3,7 +3,7 @@ import { prepareEnvironment } from '#acuity/config/options.js';
 import { FEATURE_COUNT } from '#acuity/contract/features.js';
 import { PAST_MAX } from '#rules/fields.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/tensors.js';
-import { featurisePast, featuriseSession } from '#acuity/pipeline/featurise.js';
+import { featurisePast, featuriseRecord } from '#acuity/pipeline/featurise.js';
 import { GRAPH_VARIANTS, type GraphVariant } from '#acuity/contract/graphVariant.js';
 import type { SessionOptions } from '#acuity/scoring/protocol.js';
 import type { GraphRun, GraphSession } from '#acuity/worker/session.js';
@@ -21,7 +21,7 @@ const OPTIONS: SessionOptions = { intraOpThreads: 1, interOpThreads: 1, spinning
 /** Writes a request, another one for each seed, as row `row` of a graph's inputs. */
 function fill({ inputs }: GraphSession, row: number, variant: GraphVariant, seed: number): void {
   const request = requestOf(requestBody(variant === 'history' ? 1 + (seed % PAST_MAX) : 0, seed));
-  featuriseSession(request, 0, inputs.session, row * FEATURE_COUNT);
+  featuriseRecord(request.records, 0, inputs.session, row * FEATURE_COUNT);
   if (variant === 'history') featurisePast(request, inputs, row);
 }
 

@@ -1,5 +1,5 @@
 import { SERIES_FIELDS } from '#rules/fields.js';
-import { featuriseSession } from '#acuity/pipeline/featurise.js';
+import { featuriseRecord } from '#acuity/pipeline/featurise.js';
 import { isUnitError } from '#acuity/reading/unitErrors.js';
 import type { PredictionRequest } from '#acuity/records/request.js';
 import type { WasmParser } from '#acuity/reading/wasmParser.js';
@@ -8,7 +8,7 @@ import type { Recording } from './sensor.js';
 
 /** Writes the feature row of a recorded session, through the service's own pipeline. */
 export function writeRow(parser: WasmParser, recording: Recording, rows: Float32Array, offset: number): void {
-  featuriseSession(readRecording(parser, recording), 0, rows, offset);
+  featuriseRecord(readRecording(parser, recording).records, 0, rows, offset);
 }
 
 /** A recorded session as the service reads it; valid until the next one is read. */

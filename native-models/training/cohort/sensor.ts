@@ -1,5 +1,5 @@
 import type { SeriesField } from '#rules/fields.js';
-import type { SessionScalars } from '#acuity/records/places.js';
+import type { SessionFrame } from '#acuity/contract/request.js';
 import type { Day } from './day.js';
 import type { Device } from './devices.js';
 import type { Parameters } from './parameters.js';
@@ -14,7 +14,7 @@ import { STREAM } from './streams.js';
 const STEP_MIN = 1;
 
 /** A session whose series k, `[k]`, is `samples[bounds[2k] … bounds[2k + 1])` of its recording; `[]` is empty. */
-export type RecordedSession = SessionScalars & { [F in SeriesField]?: readonly number[] };
+export type RecordedSession = SessionFrame & { [F in SeriesField]?: readonly number[] };
 
 /** A device's recording of a day, in the reused buffers of a `Sensor`. */
 export interface Recording {

@@ -1,4 +1,4 @@
-import type { SessionScalars } from '#acuity/records/places.js';
+import type { SessionFrame } from '#acuity/contract/request.js';
 import type { Day } from './day.js';
 import type { Device } from './devices.js';
 import type { Parameters } from './parameters.js';
@@ -9,7 +9,7 @@ import type { Random } from './random.js';
 const ASLEEP_LEAST_H = 0.22;
 
 /** The night's stages as the device estimates and formats them. */
-export function sleepFields(day: Day, device: Device, p: Parameters, random: Random): SessionScalars {
+export function sleepFields(day: Day, device: Device, p: Parameters, random: Random): SessionFrame {
   const shrink = (share: number, centre: number, bias: number): number =>
     clamp(centre + bias + p.stageShrink * (share - centre) + random.normal(0, p.stageErrorShare), 0.005, 0.6);
   const error = device.sleepBiasH + random.normal(0, p.sleepErrorH);
@@ -41,7 +41,7 @@ export function sleepFields(day: Day, device: Device, p: Parameters, random: Ran
 }
 
 /** Zeros, with all, some or none of the time in bed as time awake; sometimes nothing at all. */
-function sleeplessFields(day: Day, p: Parameters, random: Random): SessionScalars {
+function sleeplessFields(day: Day, p: Parameters, random: Random): SessionFrame {
   if (random.chance(p.sleeplessUnsaid)) return {};
   return {
     sleepTimeSeconds: 0,

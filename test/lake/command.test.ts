@@ -199,13 +199,13 @@ t.test('what can’t be done is said before anything is done', async (t) => {
 
 t.test('a reader that stops reading is no hang; one that goes away ends the work', async (t) => {
   const { child, input, output, closed } = start(t, [], {
-    env: { ACUITY_HANG_MS: '100', ACUITY_QUEUE_MAX: '64' },
+    env: { ACUITY_HANG_MS: '500', ACUITY_QUEUE_MAX: '64' },
   });
   const lines = 12_000;
   input.write(textOf(nights(lines)));
   await once(output, 'readable');
-  // Its lines do not fit into the pipe, and it waits for ten times as long as counts for a hang.
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  // Its lines do not fit into the pipe, and it waits for four times as long as counts for a hang.
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
   t.equal(child.exitCode, null);
   let count = 0;
   const counted = new Promise<void>((resolve) => {

@@ -145,7 +145,7 @@ class Reading {
       this.found.find(['body'], 'object_type');
       return this.refusal();
     }
-    const { fields, unknown } = this.outline.top(body);
+    const { fields, unknown } = this.outline.fields(body, 'top');
     this.unknownFields += unknown;
     this.session(fields.get('current_session'), ['body', 'current_session'], 0);
     const explain = this.flag(fields.get('explain'), ['body', 'explain']);
@@ -229,7 +229,7 @@ class Reading {
     if (this.found.isFull) return;
     if (value === undefined) return this.found.find(loc, 'missing', NO_SESSION);
     if (!this.outline.isObject(value)) return this.found.find(loc, 'object_type');
-    const { fields, unknown } = this.outline.session(value);
+    const { fields, unknown } = this.outline.fields(value, 'session');
     this.unknownFields += unknown;
     if (!this.outline.isAbsent(fields.get(RECORDING_FIELD))) {
       this.hasRecording ||= session === 0;
@@ -303,7 +303,7 @@ class Reading {
   private scoreRecord(value: JsonValue, loc: Loc, index: number): void {
     if (this.found.isFull) return;
     if (!this.outline.isObject(value)) return this.found.find(loc, 'object_type');
-    const { fields, unknown } = this.outline.target(value);
+    const { fields, unknown } = this.outline.fields(value, 'target');
     this.unknownFields += unknown;
     const frame = this.outline.values(fields, TARGET_FIELDS);
     const wrong = schemaFindings(scoreRecordCheck, frame, loc);

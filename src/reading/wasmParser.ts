@@ -173,16 +173,10 @@ export class WasmParser {
     this.put(bytes);
     const outcome = this.exports.read(this.input, bytes.length);
     this.hasRecording = outcome === LAYOUT.DEFERRED_RECORDING;
-    const request = this.requests[outcome];
-    if (request === undefined) return undefined;
-    request.unknownFields = this.unknown[0]!; // three cells, as below
-    request.explain = this.unknown[1] === 1;
+    if (this.requests[outcome] === undefined) return undefined;
+    const request = this.written(outcome, this.unknown[0]!, this.unknown[1] === 1); // three cells, as below
     request.isExact = false;
     request.slowNumbers = this.unknown[2]!;
-    request.newMeasurements = 0;
-    request.history = undefined;
-    request.usual = undefined;
-    request.adjustments = undefined;
     return this.texts[2 * LAYOUT.HISTORY_TEXT] === 0 ? request : this.readHistory(request, constants);
   }
 
@@ -228,9 +222,9 @@ export class WasmParser {
     given: readonly GivenMeasurement[] = NOTHING_MEASURED,
   ): ReadRequest {
     const { unknownFields, explain, isExact, slowNumbers } = request; // may be the same object that is written to here
-    const { records, targets } = this.request(PAST_MAX, unknownFields, explain);
+    const { records, targets } = this.written(PAST_MAX, unknownFields, explain);
     const { pastCount, next, usual } = this.desk.take(records, targets, day, { constants, given });
-    const taken = this.request(pastCount, unknownFields, explain);
+    const taken = this.written(pastCount, unknownFields, explain);
     taken.isExact = isExact;
     taken.slowNumbers = slowNumbers;
     taken.newMeasurements = given.length;
@@ -279,12 +273,8 @@ export class WasmParser {
     return request;
   }
 
-  /** The request with this many past sessions, as filled since `blank`. */
-  written(pastCount: number, unknownFields: number, explain = false): ReadRequest {
-    return this.request(pastCount, unknownFields, explain);
-  }
-
-  private request(pastCount: number, unknownFields: number, explain: boolean): OwnRequest {
+  /** The request with this many past sessions, as filled since `blank` or by `read`. */
+  written(pastCount: number, unknownFields: number, explain = false): OwnRequest {
     const request = this.requests[pastCount];
     if (request === undefined) throw new RangeError(`${pastCount} past sessions`);
     request.unknownFields = unknownFields;

@@ -6,7 +6,8 @@ import { sourceOf } from '#acuity/adapt/sources.js';
 import type { Adapted } from '#adapters/adapt.js';
 import { PROVIDERS } from '#adapters/recording.js';
 import { registerAdapt } from '#acuity/commands/adapt.js';
-import { acuity, commanded, runStream } from '../fixtures/lake.js';
+import { commanded, runStream } from '../fixtures/lake.js';
+import { acuity } from '../fixtures/scripts.js';
 import { casesOf } from '../fixtures/sharedCases.js';
 
 interface Case {

@@ -9,8 +9,9 @@ import { outcomeOf, type Outcome } from '#acuity/judge/outcomes.js';
 import { jsonOf, textOf } from '#acuity/judge/report.js';
 import { judgeRows, type JudgeOrder } from '#acuity/judge/run.js';
 import { DESK, PHONE, WITHOUT_BROWSER, openBrowser, openPage } from '#fixtures/browser.js';
-import { acuity, commanded, modelScorer, scoreOne } from '#fixtures/lake.js';
+import { commanded, modelScorer, scoreOne } from '#fixtures/lake.js';
 import { MODEL } from '#fixtures/model.js';
+import { acuity } from '#fixtures/scripts.js';
 import { bodiesOf, csvOf, type TableRow } from '#fixtures/tables.js';
 
 /** `acuity judge` as a stranger meets it. */

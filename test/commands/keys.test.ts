@@ -4,7 +4,7 @@ import { Command, CommanderError } from 'commander';
 import t from 'tap';
 import { digestOf, isWellFormed } from '#acuity/auth/key.js';
 import { UsageFiles } from '#acuity/auth/fileCounts.js';
-import { acuity } from '../fixtures/lake.js';
+import { acuity } from '../fixtures/scripts.js';
 import { manualClock, type ManualClock } from '../fixtures/manualClock.js';
 import { issueFirstDemoKey, registerKeys, type KeyView } from '#acuity/commands/keys.js';
 

@@ -22,7 +22,6 @@ import t, { type Test } from 'tap';
 import { registerScore } from '#acuity/commands/score.js';
 import { arrowStreams } from '#acuity/lake/arrowStreams.js';
 import {
-  acuity,
   commanded,
   fileOf,
   folder,
@@ -34,6 +33,7 @@ import {
 } from '#fixtures/lake.js';
 import { MODEL } from '#fixtures/model.js';
 import { REPOSITORY, cleanEnvironment } from '#fixtures/repository.js';
+import { acuity } from '#fixtures/scripts.js';
 import { arrowOf, bodiesOf, csvOf, rowsOfArrow, writeParquet, type TableRow } from '#fixtures/tables.js';
 
 /** `acuity score` as a process, and its standard input and output. */

@@ -28,9 +28,7 @@ import {
 } from './layout';
 import { BREATH_HIGH, BREATH_LOW, HEART_HIGH, HEART_LOW, SCORES } from './rules';
 
-/**
- * Reads a history. src/history/form.ts draws the format, and writes it.
- */
+/** Reads a history. src/history/form.ts draws the format, and writes it. */
 
 const DAY_LAST: i32 = 65_743;
 const PAST_DAYS_MAX: f64 = 60;

@@ -1,7 +1,7 @@
 import { text as textOf } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import type { HistoryDesk } from '../history/historyDesk.js';
-import { textWithChecksum } from '../history/text.js';
+import { textWithChecksum } from '../history/form.js';
 import {
   DEFAULT_SERIES_LIMITS,
   LABEL_FIELDS,

@@ -6,7 +6,7 @@ import { Compile } from 'typebox/compile';
 import { createLog } from '../process/log.js';
 import type { Config } from '../config/options.js';
 import { FEATURES, featuresHash } from '../contract/features.js';
-import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
+import { DEFAULT_SERIES_LIMITS, LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import type { ScoreRecord } from '../contract/request.js';
 import { loadBundle } from '../model/bundle.js';
 import { EXPLAIN_TENSORS, GRAPH_TENSORS, type GraphTensors } from '../model/tensors.js';
@@ -171,31 +171,19 @@ async function goldenOf(
   return { tolerance: TOLERANCE, cases };
 }
 
-function isOnThreshold([, , , , , valence = NaN, arousal = NaN]: Float32Array): boolean {
-  return (
-    Math.abs(valence - THRESHOLDS.valence) < LABEL_MARGIN ||
-    Math.abs(arousal - THRESHOLDS.arousal) < LABEL_MARGIN
+function isOnThreshold(scores: Float32Array): boolean {
+  return LABEL_FIELDS.some(
+    (name, at) => Math.abs((scores[SCORE_FIELDS.length + at] ?? NaN) - THRESHOLDS[name]) < LABEL_MARGIN,
   );
 }
 
 function recordOf(scores: Float32Array): ScoreRecord {
-  const [C_SCORE = NaN, attention = NaN, memory = NaN, reasoning = NaN, stress = NaN] = [...scores].map(
-    round,
-  );
-  const [valence = NaN, arousal = NaN] = scores.subarray(5);
-  return {
-    C_SCORE,
-    attention,
-    memory,
-    reasoning,
-    stress,
-    valence: valence >= THRESHOLDS.valence ? 'High' : 'Low',
-    arousal: arousal >= THRESHOLDS.arousal ? 'High' : 'Low',
-  };
-}
-
-function round(value: number): number {
-  return Math.round(value * 10 ** DIGITS) / 10 ** DIGITS;
+  const named = SCORE_FIELDS.map((name, at) => [name, Number((scores[at] ?? NaN).toFixed(DIGITS))] as const);
+  const labels = LABEL_FIELDS.map((name, at) => {
+    const isHigh = (scores[SCORE_FIELDS.length + at] ?? NaN) >= THRESHOLDS[name];
+    return [name, isHigh ? 'High' : 'Low'] as const;
+  });
+  return Object.fromEntries([...named, ...labels]) as unknown as ScoreRecord;
 }
 
 function readJson(path: string | URL): unknown {

@@ -84,6 +84,7 @@ function optionsOf(files: readonly string[], { person, order, ...flags }: ScoreF
   if (sql !== undefined && outDir === undefined) return '--sql needs --out-dir';
   if (files.length === 0 && sql === undefined && outDir !== undefined) return '--out-dir needs files';
   const { format = 'ndjson', to = format } = flags;
+  if (format === 'arrow' && sql !== undefined) return '--format arrow is for standard input, not for --sql';
   if (to === 'arrow' && format !== 'arrow') return '--to arrow needs --format arrow';
   if (format === 'arrow' && to !== 'arrow' && to !== 'ndjson')
     return 'an Arrow stream is answered by one, or --to ndjson';

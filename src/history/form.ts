@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import { LABEL_FIELDS, NUMBER_BOUNDS, SCORE_FIELDS, SERIES_FIELDS } from '#rules/fields.js';
 import { hundredths, type Thresholds } from '../pipeline/respond.js';
 import { LAYOUT } from '../records/layout.js';
@@ -9,7 +10,7 @@ import { type LongRun, QUANTITIES } from './longRun.js';
 /**
  * A history as bytes; numbers are little-endian:
  *
- *   sessions u8 │ session … │ nights u16 │ long run, unless nights is 0 │ measurements │ CRC-32, written by `text.ts`
+ *   sessions u8 │ session … │ nights u16 │ long run, unless nights is 0 │ measurements │ CRC-32
  *
  *   session   bits u24, day + 1 u24 (0: undated), five scores u16 (hundredths), two chances of High u16 (ten-thousandths),
  *             then each value whose bit is set: seconds u24, all others f64
@@ -64,7 +65,7 @@ const CHANCE_ONE = 10_000;
 
 const SESSION_HEAD_BYTES = U24 + U24 + 2 * (SCORES + LABELS);
 const QUANTITY_BYTES = 2 + 3 * 4;
-const CRC_BYTES = 4;
+export const CRC_BYTES = 4;
 
 /** A session with all other values lacks a stage, since all three stages replace the sleep time. */
 const SESSION_BYTES_MAX = SESSION_HEAD_BYTES + (TIMES - 1) * U24 + (VALUES - TIMES) * F64;
@@ -73,6 +74,23 @@ export const UNMEASURED_BYTES_MAX =
   1 + HISTORY_SESSIONS * SESSION_BYTES_MAX + 2 + QUANTITIES.length * QUANTITY_BYTES + 1;
 /** Most bytes of a history of this version, measurements included. */
 export const HISTORY_BYTES_MAX = UNMEASURED_BYTES_MAX - 1 + MEASURED_BYTES_MAX + CRC_BYTES;
+
+/** The prefix of the text of a history of this version; the rest is base64url without padding. */
+export const VERSION = 'acu1.';
+
+/** The text of `bytes`, with a checksum appended. */
+export function textWithChecksum(bytes: Uint8Array): string {
+  const whole = Buffer.allocUnsafe(bytes.length + CRC_BYTES);
+  whole.set(bytes);
+  return textOf(whole);
+}
+
+/** The text of `bytes`, whose last four are reserved for the checksum. */
+export function textOf(bytes: Buffer): string {
+  const length = bytes.length - CRC_BYTES;
+  bytes.writeUInt32LE(crc32(bytes.subarray(0, length)), length);
+  return VERSION + bytes.toString('base64url');
+}
 
 /** Writes histories, one at a time; the parser reads them. */
 export class HistoryForm {

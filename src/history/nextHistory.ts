@@ -1,9 +1,6 @@
 import type { Thresholds } from '../pipeline/respond.js';
 import type { HistoryToCome } from '../records/request.js';
-import { writeScores, type SessionScores } from './form.js';
-import { textOf } from './text.js';
-
-const CRC_BYTES = 4;
+import { CRC_BYTES, textOf, writeScores, type SessionScores } from './form.js';
 
 /**
  * The history for the answer. Its bytes are complete except for the scores and the checksum, so little is left to do

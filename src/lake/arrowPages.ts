@@ -1,3 +1,4 @@
+import { OperatorError } from '../base/errors.js';
 import {
   Binary,
   DataType,
@@ -16,7 +17,7 @@ import {
 import type { SeriesLimits } from '#rules/fields.js';
 import { ColumnReader } from '../reading/columns.js';
 import { batchOf } from './arrowSink.js';
-import { FormatError, readingError, type RowProblem } from './errors.js';
+import { readingError, type RowProblem } from './errors.js';
 import { namesBeside, type RowColumns } from './names.js';
 import { dateIn } from './night.js';
 import { tablePage, type BesideColumns, type OpenInput, type Page } from './page.js';
@@ -63,7 +64,7 @@ export async function openArrow(input: AsyncIterable<Uint8Array>, limits: Series
   }
 }
 
-/** @throws FormatError for the file format: it is read from its end */
+/** @throws OperatorError for the file format: it is read from its end */
 async function* unlessFile(input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
   let first: Uint8Array | undefined = Buffer.alloc(0);
   for await (const chunk of input) {
@@ -72,7 +73,7 @@ async function* unlessFile(input: AsyncIterable<Uint8Array>): AsyncGenerator<Uin
       first = Buffer.concat([first, chunk]);
       if (first.length < FILE_MARK.length) continue;
       if (FILE_MARK.equals(first.subarray(0, FILE_MARK.length)))
-        throw new FormatError(
+        throw new OperatorError(
           "Arrow's file format is read from its end: make Parquet of it, or pipe a stream",
         );
       yield first;

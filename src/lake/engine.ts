@@ -5,7 +5,7 @@ import type { DuckDBConnection, DuckDBDataChunk, DuckDBInstance } from '@duckdb/
 import { isAlive } from '../files/fileLock.js';
 import { usableCores } from '../config/cores.js';
 import { messageOf, OperatorError } from '../base/errors.js';
-import { FormatError, TableError } from './errors.js';
+import { TableError } from './errors.js';
 
 export interface EngineOptions {
   /** Most memory that it takes before it writes to the disk, in bytes; undefined: a quarter of the machine's. */
@@ -40,7 +40,7 @@ export class Engine {
     readonly folder: string,
   ) {}
 
-  /** @throws FormatError if an extension is not there */
+  /** @throws OperatorError if an extension is not there */
   static async open({ memory, extensions = [] }: EngineOptions): Promise<Engine> {
     const { DuckDBInstance } = await import('@duckdb/node-api');
     removeDeadFolders();
@@ -90,14 +90,15 @@ export class Engine {
     await told(what, () => this.connection.run(sql));
   }
 
-  /** The columns of one SELECT, each under its own name, also where two have the same. @throws FormatError, TableError */
+  /** The columns of one SELECT, each under its own name, also where two have the same. @throws OperatorError, TableError */
   async columnsOf(sql: string, what: string): Promise<NamedType[]> {
     const { StatementType } = await import('@duckdb/node-api');
     return told(what, async () => {
       const statements = await this.connection.extractStatements(sql);
-      if (statements.count !== 1) throw new FormatError(`${what}: give one SELECT`);
+      if (statements.count !== 1) throw new OperatorError(`${what}: give one SELECT`);
       const prepared = await statements.prepare(0);
-      if (prepared.statementType !== StatementType.SELECT) throw new FormatError(`${what}: it is no SELECT`);
+      if (prepared.statementType !== StatementType.SELECT)
+        throw new OperatorError(`${what}: it is no SELECT`);
       const columns = Array.from({ length: prepared.columnCount }, (_, index) => ({
         name: prepared.columnName(index),
         type: String(prepared.columnType(index)),
@@ -119,7 +120,7 @@ export class Engine {
     } catch {
       const { version } = await import('@duckdb/node-api');
       const own = version().replace(/^v/, '');
-      throw new FormatError(
+      throw new OperatorError(
         `--extension ${extension}: DuckDB ${own} has no such extension here, and this command fetches nothing. Where the internet is, INSTALL ${extension} in DuckDB ${own} puts it into ~/.duckdb; or unpack the wheel of PyPI's duckdb-extension-${extension}==${own} and name the .duckdb_extension file in it`,
       );
     }
@@ -146,7 +147,7 @@ export class Engine {
       try {
         await this.connection.run(`CREATE SECRET (TYPE ${type}, ${given.join(', ')})`);
       } catch {
-        throw new FormatError('the keys of the store in AWS_… are not as DuckDB takes them'); // its message has them
+        throw new OperatorError('the keys of the store in AWS_… are not as DuckDB takes them'); // its message has them
       }
   }
 }
@@ -159,7 +160,6 @@ export async function upload(engine: Engine, path: string, target: string): Prom
       `COPY (FROM read_parquet(${textOf(path)})) TO ${to} (FORMAT parquet, COMPRESSION zstd)`,
       target,
     );
-  if (target.endsWith('.arrow')) throw new FormatError(`${target}: give --to parquet, csv or ndjson`);
   const lines = linesSql(path, ["'line': 'VARCHAR'"], '\u0001', '\u0002');
   const plain = `HEADER false, DELIMITER '\u0001', QUOTE '', ESCAPE ''`;
   await engine.run(`COPY (FROM ${lines}) TO ${to} (FORMAT csv, ${plain})`, target);

@@ -1,3 +1,4 @@
+import { OperatorError } from '../base/errors.js';
 import type { DuckDBDataChunk, DuckDBValue } from '@duckdb/node-api';
 import bindings, { type DataChunk, type Vector } from '@duckdb/node-bindings';
 import type { SeriesLimits } from '#rules/fields.js';
@@ -14,7 +15,7 @@ import {
   type Source,
   type SourceColumn,
 } from './engineSources.js';
-import { FormatError, TableError, type RowProblem } from './errors.js';
+import { TableError, type RowProblem } from './errors.js';
 import { namesBeside, type RowColumns } from './names.js';
 import { tablePage, type BesideColumns, type KeptForm, type OpenInput, type Page } from './page.js';
 import {
@@ -80,7 +81,7 @@ function withDoubles(source: Source): Source {
   return { ...source, columns };
 }
 
-/** Tables that are read together have the same fields in the same forms. @throws FormatError */
+/** Tables that are read together have the same fields in the same forms. @throws OperatorError */
 function checkAlike([first, ...more]: readonly [Source, ...Source[]]): void {
   const formsOf = (source: Source): string[] =>
     fieldsOf(source).map(
@@ -91,7 +92,7 @@ function checkAlike([first, ...more]: readonly [Source, ...Source[]]): void {
     const other = formsOf(source);
     const odd = [...own, ...other].find((form) => !own.includes(form) || !other.includes(form));
     if (odd !== undefined)
-      throw new FormatError(
+      throw new OperatorError(
         `${first.what} and ${source.what} differ in ${odd}: give both the same columns, with --sql for example`,
       );
   }

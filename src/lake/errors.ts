@@ -14,11 +14,6 @@ export function rowProblem(problem: BodyProblem): RowProblem {
     : { status: UNPROCESSABLE.status, detail: problem.findings };
 }
 
-/** An input in a form that this command does not read, with the remedy. */
-export class FormatError extends OperatorError {
-  override readonly name: string = 'FormatError';
-}
-
 /** A table that can't be read. */
 export class TableError extends OperatorError {
   override readonly name = 'TableError';

@@ -1,8 +1,7 @@
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { OperatorError } from '../base/errors.js';
-import { HISTORY_BYTES_MAX, UNMEASURED_BYTES_MAX } from '../history/form.js';
+import { HISTORY_BYTES_MAX, UNMEASURED_BYTES_MAX, textWithChecksum } from '../history/form.js';
 import type { Measuring } from '../history/historyDesk.js';
-import { textWithChecksum } from '../history/text.js';
 import { WasmParser } from '../reading/wasmParser.js';
 import type { HistoryToCome, ReadRequest } from '../records/request.js';
 import type { ScoredRow } from '../scoring/scorer.js';

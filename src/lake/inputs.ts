@@ -1,7 +1,7 @@
+import { OperatorError } from '../base/errors.js';
 import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { textOf, type Engine } from './engine.js';
-import { FormatError } from './errors.js';
 
 export const FORMATS = ['ndjson', 'csv', 'arrow', 'parquet'] as const;
 export type Format = (typeof FORMATS)[number];
@@ -94,7 +94,7 @@ interface NamedFile {
  * The files that `names` refer to, in order; those of a folder or a pattern by their paths, numbers by their value. If
  * --order is a partition of all of them, they come in its order. This command's own outputs are left out, so a folder
  * or a pattern can be used again.
- * @throws FormatError if a file is missing, its format is unknown, or two have the same output
+ * @throws OperatorError if a file is missing, its format is unknown, or two have the same output
  */
 export async function findInputs(names: readonly string[], options: FindOptions): Promise<Input[]> {
   const named = new Map<string, NamedFile>();
@@ -135,9 +135,10 @@ function inputOf(file: NamedFile, options: FindOptions): Input {
   const { path } = file;
   const { stem, format: named } = formatOf(basename(path));
   const format = options.format ?? named;
-  if (format === undefined) throw new FormatError(`${path}: the name does not say the format; --format does`);
+  if (format === undefined)
+    throw new OperatorError(`${path}: the name does not say the format; --format does`);
   if (format === 'arrow')
-    throw new FormatError(
+    throw new OperatorError(
       `${path}: Arrow comes by standard input, as a stream (acuity score --format arrow < nights.arrows). Make Parquet of a file: python3 -c 'import sys, pyarrow.feather as f, pyarrow.parquet as p; p.write_table(f.read_table(sys.argv[1]), sys.argv[2])' nights.arrow nights.parquet`,
     );
   const outputFormat = options.to ?? format;
@@ -159,7 +160,7 @@ const PARTITION = /^([^=]+)=(.*)$/s;
 /** Hive's folder name for rows without a value. */
 const NULL_FOLDER = '__HIVE_DEFAULT_PARTITION__';
 
-/** The partition folders directly above a file. @throws FormatError if two of them have the same column */
+/** The partition folders directly above a file. @throws OperatorError if two of them have the same column */
 function partitionsOf(folder: string): Partition[] {
   const own = relative(aboveOf(folder), folder).split(sep);
   const found = own.flatMap((part): Partition[] => {
@@ -168,7 +169,7 @@ function partitionsOf(folder: string): Partition[] {
     return [{ name: decoded(name), value: value === NULL_FOLDER ? null : decoded(value) }];
   });
   if (new Set(found.map(({ name }) => name)).size < found.length)
-    throw new FormatError(`${folder}: two of its folders are partitions by one column`);
+    throw new OperatorError(`${folder}: two of its folders are partitions by one column`);
   return found;
 }
 
@@ -193,7 +194,7 @@ function below(folder: string, name: string): string {
 function outputFolder(file: NamedFile, { outDir, isRead }: FindOptions): string {
   if (outDir === undefined) {
     if (isRemote(file.path) && isRead !== true)
-      throw new FormatError(`${file.path}: name a folder for its scores, --out-dir`);
+      throw new OperatorError(`${file.path}: name a folder for its scores, --out-dir`);
     return dirname(file.path);
   }
   const inner = mirrored(file);
@@ -229,7 +230,7 @@ function refuseSharedOutputs(inputs: readonly Input[]): void {
     for (const written of [output, bad]) {
       const other = outputs.get(written);
       if (other !== undefined)
-        throw new FormatError(
+        throw new OperatorError(
           `${other} and ${path} would both be scored to ${written}: name the folder above them, or give each run its own --out-dir`,
         );
       outputs.set(written, path);
@@ -245,7 +246,7 @@ async function filesOf(name: string, options: FindOptions): Promise<NamedFile[]>
     if (!statSync(path).isDirectory()) return [{ path, base: dirname(path) }];
     return readable(filesBelow(path, options), path, options);
   }
-  if (!isRemote(name) && !isPattern) throw new FormatError(`${name}: there is no such file`);
+  if (!isRemote(name) && !isPattern) throw new OperatorError(`${name}: there is no such file`);
   if (!isPattern && formatOf(name).format !== undefined) return [{ path: name, base: dirname(name) }];
   const whole = isRemote(name) ? name.replace(/\/$/, '') : resolve(name);
   const base = isPattern ? dirname(`${whole.slice(0, whole.search(/[*?[]/))}_`) : whole;
@@ -255,7 +256,7 @@ async function filesOf(name: string, options: FindOptions): Promise<NamedFile[]>
     await options.engine()
   ).texts(patterns.map((pattern) => `SELECT file FROM glob(${pattern})`).join(' UNION '), name);
   const paths = found.map(([path]) => path ?? '');
-  if (paths.length === 0) throw new FormatError(`${name}: no file matches`);
+  if (paths.length === 0) throw new OperatorError(`${name}: no file matches`);
   return readable({ paths, left: new Map() }, base, options);
 }
 
@@ -270,7 +271,7 @@ const OUTPUT = /\.(scores\.[a-z]+|bad\.ndjson)$/;
 /** Most names listed for each kind of skipped file. */
 const NAMES_TOLD = 3;
 
-/** Of the files found, those that can be scored, by path; tells of the others. @throws FormatError if there is none */
+/** Of the files found, those that can be scored, by path; tells of the others. @throws OperatorError if there is none */
 function readable({ paths, left }: Found, base: string, options: FindOptions): NamedFile[] {
   const own = (path: string): string => path.slice(base.length).replace(/^\//, '');
   const files = paths.filter((path) => {
@@ -284,7 +285,7 @@ function readable({ paths, left }: Found, base: string, options: FindOptions): N
   });
   const told = kinds.length === 0 ? [] : [`not read: ${kinds.join('; ')}`];
   if (files.length === 0)
-    throw new FormatError(`${base}: ${['no file in it can be scored', ...told].join('; ')}`);
+    throw new OperatorError(`${base}: ${['no file in it can be scored', ...told].join('; ')}`);
   for (const line of told) options.tell?.(`${base}: ${line}`);
   return files.toSorted(byPath).map((path) => ({ path, base }));
 }
@@ -311,7 +312,7 @@ const VERSIONED: readonly (readonly [mark: RegExp, table: string])[] = [
   [/\.metadata\.json$/, 'an Iceberg'],
 ];
 
-/** All files below a folder, each once; links to folders are not followed. @throws FormatError */
+/** All files below a folder, each once; links to folders are not followed. @throws OperatorError */
 function filesBelow(folder: string, { outDir }: FindOptions): Found {
   const left: Found['left'] = new Map();
   const root = realpathSync(folder);
@@ -321,7 +322,7 @@ function filesBelow(folder: string, { outDir }: FindOptions): Found {
     const path = join(entry.parentPath, entry.name);
     const versioned = VERSIONED.find(([mark]) => mark.test(entry.name));
     if (versioned !== undefined)
-      throw new FormatError(
+      throw new OperatorError(
         `${entry.parentPath} is ${versioned[1]} table, whose files hold deleted rows too: read it with --sql (--extension delta, iceberg), or pipe Arrow to standard input`,
       );
     if (outDir !== undefined && resolve(outDir) !== folder && isWithin(path, resolve(outDir))) continue;

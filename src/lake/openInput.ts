@@ -1,3 +1,4 @@
+import { OperatorError } from '../base/errors.js';
 import { createReadStream, createWriteStream, fstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline, type Readable, type Transform } from 'node:stream';
@@ -8,7 +9,6 @@ import { OWNER_ONLY } from '../files/atomicFile.js';
 import { openLines, type BodyPagesOptions } from './bodyPages.js';
 import type { Engine } from './engine.js';
 import type { Source } from './engineSources.js';
-import { FormatError } from './errors.js';
 import { formatOf, isRemote, type Input } from './inputs.js';
 import type { OpenInput } from './page.js';
 
@@ -26,7 +26,7 @@ export interface ReadOptions extends BodyPagesOptions {
 /** What of an input says how it is opened. */
 export type ReadableInput = Pick<Input, 'path' | 'name' | 'format' | 'partitions' | 'query'>;
 
-/** Opens standard input: a file that the engine reads from anywhere, or a stream. @throws FormatError */
+/** Opens standard input: a file that the engine reads from anywhere, or a stream. @throws OperatorError */
 export async function openStdin(
   stdin: Readable,
   { name, format }: Pick<Input, 'name' | 'format'>,
@@ -37,7 +37,7 @@ export async function openStdin(
   let path = `/proc/self/fd/${STDIN}`;
   if (!fstatSync(STDIN).isFile()) {
     if (format === 'parquet')
-      throw new FormatError(
+      throw new OperatorError(
         'Parquet is read from its end, which a pipe does not have: name the file, or pipe Arrow',
       );
     const { folder } = await options.engine();
@@ -46,7 +46,7 @@ export async function openStdin(
       await copied(stdin, createWriteStream(path, { mode: OWNER_ONLY }));
     } catch (error) {
       if (errorCode(error) !== 'ENOSPC' && errorCode(error) !== 'EDQUOT') throw error;
-      throw new FormatError(
+      throw new OperatorError(
         `the copy of standard input does not fit into ${folder}: ${systemReason(error)}; TMPDIR names another folder`,
       );
     }
@@ -67,7 +67,7 @@ export async function openInput(input: ReadableInput, options: ReadOptions): Pro
   const { path, name, format, partitions } = input;
   const { compression } = formatOf(path);
   if (format === 'ndjson' && input.query === undefined) {
-    if (isRemote(path)) throw new FormatError(`${name}: NDJSON is read from here: copy it, or pipe it`);
+    if (isRemote(path)) throw new OperatorError(`${name}: NDJSON is read from here: copy it, or pipe it`);
     return openLines(bytesOf(path, name, compression), options, partitions);
   }
   const { openSources } = await import('./enginePages.js');
@@ -92,7 +92,7 @@ export async function openInput(input: ReadableInput, options: ReadOptions): Pro
   };
 }
 
-/** The engine reads a file of gzip that is cut off as a shorter one. @throws FormatError */
+/** The engine reads a file of gzip that is cut off as a shorter one. @throws OperatorError */
 async function checkWhole({ path, name, format }: ReadableInput): Promise<void> {
   if (format !== 'csv' || formatOf(path).compression !== 'gzip' || isRemote(path)) return;
   for await (const _ of bytesOf(path, name, 'gzip'));
@@ -109,12 +109,13 @@ async function sourceOf(
   if (format === 'csv')
     return csvSource(engine, path, name, { encoding, compression, rowBytesMax: bodyMaxBytes });
   if (compression !== undefined)
-    throw new FormatError(`${path}: ${format} is compressed inside, not as a whole`);
-  if (format !== 'parquet') throw new FormatError(`${name}: Parquet and CSV can be sorted: convert it first`);
+    throw new OperatorError(`${path}: ${format} is compressed inside, not as a whole`);
+  if (format !== 'parquet')
+    throw new OperatorError(`${name}: Parquet and CSV can be sorted: convert it first`);
   return parquetSource(engine, path, name);
 }
 
-/** A file's bytes, unpacked. @throws FormatError that names the file if its compression is damaged or cut */
+/** A file's bytes, unpacked. @throws OperatorError that names the file if its compression is damaged or cut */
 async function* bytesOf(
   path: string,
   name: string,
@@ -127,7 +128,7 @@ async function* bytesOf(
     yield* bytes as AsyncIterable<Uint8Array>;
   } catch (error) {
     if (error instanceof Error && 'code' in error && /^Z_|ZSTD/.test(String(error.code)))
-      throw new FormatError(`${name}: its compression is damaged, or cut short`);
+      throw new OperatorError(`${name}: its compression is damaged, or cut short`);
     throw error;
   }
 }
@@ -136,5 +137,5 @@ function decompressor(compression: 'gzip' | 'zstd'): Transform {
   if (compression === 'gzip') return zlib.createGunzip({ chunkSize: CHUNK_BYTES });
   const { createZstdDecompress } = zlib as { createZstdDecompress?: () => Transform };
   if (createZstdDecompress !== undefined) return createZstdDecompress();
-  throw new FormatError('Zstandard takes Node 22.15 or newer: decompress it first (zstd -dc), or use gzip');
+  throw new OperatorError('Zstandard takes Node 22.15 or newer: decompress it first (zstd -dc), or use gzip');
 }

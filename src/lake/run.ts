@@ -7,7 +7,7 @@ import { removeDeadPartials } from '../files/atomicFile.js';
 import { readNorms } from '../norms/norms.js';
 import type { Scorer, ScoringModel } from '../scoring/scorer.js';
 import type { Engine } from './engine.js';
-import { FirstBadRows, FormatError } from './errors.js';
+import { FirstBadRows } from './errors.js';
 import { Histories } from './histories.js';
 import { findInputs, isRemote, queryInput, type Format, type Input } from './inputs.js';
 import { readNames, type HistoryColumns, type NamesReport } from './names.js';
@@ -136,7 +136,7 @@ export class Run {
 
   /**
    * Locks and reads the state, finds the inputs still to be scored, and checks the names in all of them.
-   * @throws OperatorError, NamesError, FormatError
+   * @throws OperatorError, NamesError
    */
   async open(): Promise<Input[]> {
     await this.state?.open();
@@ -185,7 +185,7 @@ export class Run {
     this.state?.save();
   }
 
-  /** @throws FormatError */
+  /** @throws OperatorError */
   private async findInputs(): Promise<readonly Input[]> {
     const { files, history, into, sort, sql, state } = this.options;
     const isRead = into !== undefined || sort === true;
@@ -195,7 +195,7 @@ export class Run {
     const inputs = files.length === 0 ? [] : await findInputs(files, finding);
     if (sort === true) return [queryInput({ files: inputs, isSorted: true }, finding)];
     if (inputs.length > 1 && history !== undefined && state === undefined && into === undefined) {
-      throw new FormatError(
+      throw new OperatorError(
         `these are ${inputs.length} files: --person needs --state there, which keeps the past of the finished ones, or --sort`,
       );
     }

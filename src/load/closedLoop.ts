@@ -9,7 +9,7 @@ export async function runClosedLoop(load: Load): Promise<Measurement & { readonl
   const { target, bodies, connections, seconds } = load;
   const requests = bodies.map((body) => requestBytes(target, body));
   const open = await Promise.all(Array.from({ length: connections }, () => Connection.open(target.port)));
-  const tally = new Tally();
+  const tally: Tally = { errors: 0, latenciesMs: [] };
   const startMs = performance.now();
   const idle = performance.eventLoopUtilization();
   const endMs = startMs + seconds * 1000;
@@ -21,7 +21,15 @@ export async function runClosedLoop(load: Load): Promise<Measurement & { readonl
     for (const connection of open) connection.close();
   }
   const elapsedS = (performance.now() - startMs) / 1000;
-  return { ...tally.measured(elapsedS), generatorBusy: performance.eventLoopUtilization(idle).utilization };
+  const sorted = Float64Array.from(tally.latenciesMs).toSorted();
+  const measured = { requests: sorted.length, seconds: elapsedS, ...latencyQuantiles(sorted) };
+  const { utilization: generatorBusy } = performance.eventLoopUtilization(idle);
+  return { ...measured, errors: tally.errors, generatorBusy };
+}
+
+interface Tally {
+  errors: number;
+  readonly latenciesMs: number[];
 }
 
 interface Turn {
@@ -46,15 +54,5 @@ async function keepBusy(connection: Connection, { requests, index, endMs, tally 
     if (status === 200) tally.latenciesMs.push(doneMs - nowMs);
     else tally.errors++;
     nowMs = doneMs;
-  }
-}
-
-class Tally {
-  errors = 0;
-  readonly latenciesMs: number[] = [];
-
-  measured(seconds: number): Measurement {
-    const sorted = Float64Array.from(this.latenciesMs).toSorted();
-    return { requests: sorted.length, seconds, ...latencyQuantiles(sorted), errors: this.errors };
   }
 }

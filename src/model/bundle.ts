@@ -47,63 +47,50 @@ export async function loadBundle(configured: string, files: Files = directFiles)
     const fault = isAbsent ? 'there is no such model folder' : `it cannot be read: ${reasonOf(error)}`;
     throw new BundleError(`${configured}: ${fault}`);
   });
-  const manifest: unknown = await readJson(files, folder, 'manifest.json');
-  if (!manifestCheck.Check(manifest)) {
-    throw new BundleError(
-      `${folder}: manifest.json is not a manifest: ${firstError(manifestCheck, manifest)}`,
-    );
-  }
+  const read = <T>(file: string, check: Checker<T>, what: string): Promise<T> =>
+    readChecked(files, folder, { file, check, what });
+  const manifest = await read('manifest.json', manifestCheck, 'a manifest');
   checkFeatures(folder, manifest);
   checkGraph(folder, 'base', manifest.graphs.base, GRAPH_TENSORS.base);
   checkGraph(folder, 'history', manifest.graphs.history, GRAPH_TENSORS.history);
   if (manifest.graphs.explain !== undefined)
     checkGraph(folder, 'explain', manifest.graphs.explain, EXPLAIN_TENSORS);
   await checkFiles(files, folder, manifest);
-  const golden: unknown = await readJson(files, folder, 'golden.json');
-  if (!goldenCheck.Check(golden)) {
-    throw new BundleError(`${folder}: golden.json is not a golden file: ${firstError(goldenCheck, golden)}`);
-  }
+  const golden = await read('golden.json', goldenCheck, 'a golden file');
   const graphs = {
     base: join(folder, manifest.graphs.base.file),
     history: join(folder, manifest.graphs.history.file),
   };
-  const explain = await loadExplain(files, folder, manifest);
-  return { folder, manifest, golden, graphs, ...(explain === undefined ? {} : { explain }) };
+  const { explain } = manifest.graphs;
+  if (explain === undefined) return { folder, manifest, golden, graphs };
+  const table = await read(EXPLAIN_TABLE, explainTableCheck, 'a table of explanations');
+  return { folder, manifest, golden, graphs, explain: { graph: join(folder, explain.file), table } };
 }
 
-async function loadExplain(
+interface Checker<T> {
+  Check(value: unknown): value is T;
+  Errors(value: unknown): readonly { readonly instancePath: string; readonly message: string }[];
+}
+
+async function readChecked<T>(
   files: Files,
   folder: string,
-  { graphs }: Manifest,
-): Promise<ExplainBundle | undefined> {
-  if (graphs.explain === undefined) return undefined;
-  const table: unknown = await readJson(files, folder, EXPLAIN_TABLE);
-  if (!explainTableCheck.Check(table)) {
-    const error = firstError(explainTableCheck, table);
-    throw new BundleError(`${folder}: ${EXPLAIN_TABLE} is not a table of explanations: ${error}`);
-  }
-  return { graph: join(folder, graphs.explain.file), table };
-}
-
-async function readJson(files: Files, folder: string, file: string): Promise<unknown> {
+  { file, check, what }: { readonly file: string; readonly check: Checker<T>; readonly what: string },
+): Promise<T> {
+  let value: unknown;
   try {
-    return JSON.parse(await files.readText(join(folder, file)));
+    value = JSON.parse(await files.readText(join(folder, file)));
   } catch (error) {
     throw new BundleError(`${folder}: ${file} cannot be read: ${reasonOf(error)}`);
   }
+  if (check.Check(value)) return value;
+  const [error] = check.Errors(value);
+  const reason = error === undefined ? 'unknown reason' : `${error.instancePath || '/'} ${error.message}`;
+  throw new BundleError(`${folder}: ${file} is not ${what}: ${reason}`);
 }
 
 function reasonOf(error: unknown): string {
   return systemReason(error) ?? messageOf(error);
-}
-
-interface Checker {
-  Errors(value: unknown): readonly { readonly instancePath: string; readonly message: string }[];
-}
-
-function firstError(check: Checker, value: unknown): string {
-  const [error] = check.Errors(value);
-  return error === undefined ? 'unknown reason' : `${error.instancePath || '/'} ${error.message}`;
 }
 
 /** The order of a row is the contract with the network: a network made for another order gives wrong scores. */

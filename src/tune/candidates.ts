@@ -1,3 +1,5 @@
+import { VARIABLES } from '../config/variables.js';
+
 /** The settings that `acuity tune` varies. */
 export interface Candidate {
   readonly httpThreads: number;
@@ -46,18 +48,9 @@ export function thinned<T>(candidates: readonly T[], count: number): T[] {
   );
 }
 
-export function environmentOf({
-  httpThreads,
-  workers,
-  intraOpThreads,
-  batchMax,
-}: Candidate): Record<string, string> {
-  return {
-    ACUITY_HTTP_THREADS: String(httpThreads),
-    ACUITY_WORKERS: String(workers),
-    ACUITY_INTRA_OP_THREADS: String(intraOpThreads),
-    ACUITY_BATCH_MAX: String(batchMax),
-  };
+export function environmentOf(candidate: Candidate): Record<string, string> {
+  const fields = Object.keys(candidate) as (keyof Candidate)[];
+  return Object.fromEntries(fields.map((field) => [VARIABLES[field].env, String(candidate[field])]));
 }
 
 /** "1 loop, 2 workers × 1 thread, batch 32"; the same for equal candidates. */

@@ -1,4 +1,4 @@
-import { spreadOf, type Spread } from '../load/statistics.js';
+import { spreadOf } from '../load/statistics.js';
 
 /** The most requests a second. */
 export interface Goal {
@@ -38,8 +38,6 @@ export interface Duel {
 export interface Verdict {
   readonly recommends: 'winner' | 'defaults';
   readonly sentence: string;
-  /** The winner's throughput divided by the defaults'. */
-  readonly ratio: Spread | undefined;
 }
 
 /** With fewer pairs nothing is concluded. */
@@ -52,14 +50,12 @@ export function judge(goal: Goal, { winner, defaults }: Duel): Verdict {
       recommends: 'defaults',
       sentence:
         'There was no time left to repeat the setting that was found against the defaults: the defaults stay.',
-      ratio: undefined,
     };
   const ratio = spreadOf(winner.map(({ perSecond }, pair) => perSecond / (defaults[pair]?.perSecond ?? NaN)));
   const text = `${ratio.median.toFixed(2)} × (${ratio.min.toFixed(2)}–${ratio.max.toFixed(2)}) their throughput over ${winner.length} pairs`;
   const conclude = (recommends: Verdict['recommends'], words: string): Verdict => ({
     recommends,
     sentence: `${words}: ${text}.`,
-    ratio,
   });
   if (winner.some(isFaulty))
     return conclude(

@@ -22,33 +22,27 @@ const GENERATOR_BUSY_MAX = 0.9;
  * Everything except the settings is after `#`.
  */
 export function blockOf(findings: TuneFindings): string {
-  const lines = Object.entries(environmentOf(recommendedOf(findings))).map(
+  const lines = Object.entries(environmentOf(findings[findings.verdict.recommends])).map(
     ([name, value]) => `${name}=${value}`,
   );
   return [...remarksOf(findings).map((remark) => `# ${remark}`), ...lines].join('\n');
 }
 
-function isFound({ verdict }: TuneFindings): boolean {
-  return verdict.recommends === 'winner';
-}
-
-function recommendedOf(findings: TuneFindings): Candidate {
-  return isFound(findings) ? findings.winner : findings.defaults;
-}
-
 /** Remarks for the reader, one per line. */
-function remarksOf(findings: TuneFindings): string[] {
-  const { verdict, winner, defaults, goal, duel } = findings;
-  const p99Ms = expectedP99(findings);
+function remarksOf({ verdict, winner, defaults, goal, duel, rounds }: TuneFindings): string[] {
+  const { recommends, sentence } = verdict;
+  const outcomes = duel[recommends];
+  const p99Ms = outcomes.length === 0 ? NaN : spreadOf(outcomes.map((outcome) => outcome.p99Ms)).median;
+  const isBusy = rounds.at(-1)?.some(({ result }) => result.generatorBusy > GENERATOR_BUSY_MAX) === true;
   return [
-    `acuity tune: ${verdict.sentence}`,
-    `${isFound(findings) ? 'these' : 'found'}: ${nameOf(winner)}`,
+    `acuity tune: ${sentence}`,
+    `${recommends === 'winner' ? 'these' : 'found'}: ${nameOf(winner)}`,
     `defaults: ${nameOf(defaults)}`,
-    expectationOf(isFound(findings) ? duel.winner : duel.defaults),
-    ...(goal.p99Ms !== undefined && p99Ms !== undefined && p99Ms > goal.p99Ms
+    expectationOf(outcomes),
+    ...(p99Ms > (goal.p99Ms ?? Infinity)
       ? [`p99 stays above the ${goal.p99Ms} ms asked for: send less to this machine, or add machines.`]
       : []),
-    ...(isGeneratorLimit(findings)
+    ...(isBusy
       ? [
           'The load generator was busy nearly all the time: throughput is what it could send, the server may do more.',
         ]
@@ -65,14 +59,4 @@ function expectationOf(outcomes: readonly Outcome[]): string {
 
 function spreadText({ median, min, max }: ReturnType<typeof spreadOf>, digits: number): string {
   return `${median.toFixed(digits)} (${min.toFixed(digits)}–${max.toFixed(digits)})`;
-}
-
-function expectedP99(findings: TuneFindings): number | undefined {
-  const { duel } = findings;
-  const outcomes = isFound(findings) ? duel.winner : duel.defaults;
-  return outcomes.length === 0 ? undefined : spreadOf(outcomes.map(({ p99Ms }) => p99Ms)).median;
-}
-
-function isGeneratorLimit({ rounds }: TuneFindings): boolean {
-  return rounds.at(-1)?.some(({ result }) => result.generatorBusy > GENERATOR_BUSY_MAX) ?? false;
 }

@@ -94,7 +94,6 @@ async function search(bench: Bench, goal: Goal, startMs: number): Promise<TuneFi
     ? {
         recommends: 'defaults' as const,
         sentence: 'The search found nothing better than the defaults.',
-        ratio: undefined,
       }
     : judge(goal, duel);
   return { goal, rounds, winner, defaults, duel, verdict };

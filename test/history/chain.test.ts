@@ -8,13 +8,12 @@ import {
 } from '#rules/fields.js';
 import { seededRandom, type Random } from '#acuity/base/random.js';
 import { FEATURES, FEATURE_COUNT } from '#acuity/contract/features.js';
-import { HISTORY_BYTES_MAX } from '#acuity/history/form.js';
+import { HISTORY_BYTES_MAX, VERSION } from '#acuity/history/form.js';
 import type { HistoryDesk } from '#acuity/history/historyDesk.js';
 import type { WasmParser } from '#acuity/reading/wasmParser.js';
 import type { GivenMeasurement } from '#acuity/records/request.js';
 import { QUANTITIES } from '#acuity/history/longRun.js';
 import { dateOf } from '#acuity/history/night.js';
-import { VERSION } from '#acuity/history/text.js';
 import { featuriseRecord } from '#acuity/pipeline/featurise.js';
 import { adjustedRow } from '#acuity/pipeline/measuredRow.js';
 import { LAYOUT } from '#acuity/records/layout.js';

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { DEFAULT_SERIES_LIMITS, NUMBER_BOUNDS } from '#rules/fields.js';
 import { seededRandom } from '#acuity/base/random.js';
-import { VERSION, textOf, textWithChecksum } from '#acuity/history/text.js';
+import { VERSION, textOf, textWithChecksum } from '#acuity/history/form.js';
 import { adjustedRow } from '#acuity/pipeline/measuredRow.js';
 import { LAYOUT } from '#acuity/records/layout.js';
 import { SCALAR_PLACES, summaryAt } from '#acuity/records/places.js';

@@ -105,6 +105,7 @@ t.test('what can’t be done is said before anything is done', async (t) => {
     ['--person p --order o a.csv b.csv', /--person over several files needs --state, .* or --sort/],
     ['--sql X a.csv', /--sql names what it reads: leave out the files/],
     ['--sql X', /--sql needs --out-dir/],
+    ['--sql X --out-dir o --format arrow', /--format arrow is for standard input/],
     ['--out-dir o', /--out-dir needs files/],
     ['--to arrow', /--to arrow needs --format arrow/],
     ['--format arrow --to csv', /an Arrow stream is answered by one, or --to ndjson/],

@@ -103,7 +103,7 @@ const FINDINGS: TuneFindings = {
     winner: [outcome(120, 9), outcome(125, 9), outcome(118, 10)],
     defaults: [outcome(100, 8), outcome(101, 8), outcome(99, 9)],
   },
-  verdict: { recommends: 'winner', sentence: 'Better than the defaults in every pair.', ratio: undefined },
+  verdict: { recommends: 'winner', sentence: 'Better than the defaults in every pair.' },
 };
 
 t.test('the block says which setting is better, and can be pasted as it is', async (t) => {

@@ -9,7 +9,7 @@ import type { KeyStores } from '#acuity/auth/store.js';
 import { Connection, requestBytes } from '#acuity/load/connection.js';
 import { quantileOf } from '#acuity/load/statistics.js';
 import { requestBody } from '#fixtures/bodies.js';
-import { startReplicasProxy, WITHOUT_HAPROXY } from '#fixtures/proxies.js';
+import { startProxy, WITHOUT_HAPROXY } from '#fixtures/proxies.js';
 import { changeManifest, copyModel } from '#fixtures/model.js';
 import { REDIS, startStore, type RunningStore } from '#fixtures/redis.js';
 import { freePorts, runServer, type Ports, type ServerProcess, type Teardown } from '#fixtures/server.js';
@@ -162,7 +162,7 @@ class Fleet {
     const replicas: Replica[] = [];
     for (let at = 0; at < REPLICAS; at++) replicas.push(new Replica(t, await freePorts(), store.url));
     for (const replica of replicas) await replica.start();
-    const { port } = await startReplicasProxy(
+    const { port } = await startProxy(
       t,
       replicas.map(({ ports }) => ports),
     );

@@ -1,5 +1,5 @@
 /** `npm run bench -- COMMAND`: all of the project's own measurements. */
-import { isUsageError } from './cli.js';
+import { runCommand, UsageError } from './cli.js';
 
 // Before ONNX Runtime loads: it reports usage to its vendor unless told not to.
 process.env['ORT_DISABLE_TELEMETRY'] = '1';
@@ -7,8 +7,6 @@ const { runLoad, USAGE: LOAD } = await import('./load.js');
 const { runPeers, USAGE: PEERS } = await import('./peers.js');
 const { runMicro, USAGE: MICRO } = await import('./micro.js');
 const { runLake, USAGE: LAKE } = await import('./lake.js');
-
-const EXIT_USAGE = 64;
 
 interface BenchCommand {
   /** What question it answers. */
@@ -34,24 +32,15 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => 
 await main(process.argv.slice(2));
 
 async function main([name = '--help', ...args]: readonly string[]): Promise<void> {
-  if (name === '--help') return void process.stdout.write(`${overview()}\n`);
   const command = COMMANDS[name];
-  if (command === undefined) return fail(`no bench is called ${name}`, overview());
-  if (args.includes('--help')) return void process.stdout.write(`${command.usage}\n`);
-  try {
-    await command.run(args);
-  } catch (error) {
-    if (!isUsageError(error)) throw error;
-    fail(error.message, command.usage);
-  }
+  await runCommand(command?.usage ?? overview(), async () => {
+    if (command !== undefined) return command.run(args);
+    if (name !== '--help') throw new UsageError(`no bench is called ${name}`);
+    process.stdout.write(`${overview()}\n`);
+  });
 }
 
 function overview(): string {
   const lines = Object.entries(COMMANDS).map(([name, { answers }]) => `  ${name.padEnd(10)}${answers}`);
   return `npm run bench -- COMMAND [options]; --help after a command lists its options\n\n${lines.join('\n')}`;
-}
-
-function fail(mistake: string, usage: string): void {
-  process.stderr.write(`${mistake}\n\n${usage}\n`);
-  process.exitCode = EXIT_USAGE;
 }

@@ -8,7 +8,7 @@ import { chmodSync, cpSync, mkdirSync, realpathSync, rmSync, writeFileSync } fro
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isServed } from './onePlatform.js';
-import { failWith, ROOT, StepFailed } from './prepare.js';
+import { failWith, ROOT, runToEnd, StepFailed } from './prepare.js';
 
 const PARTS = ['package.json', 'LICENSE', 'assets', 'dist', 'docs', 'native-models/acuity-base'];
 const CLIENT = 'packages/client-python/src/acuity_client';
@@ -32,7 +32,7 @@ export function shippedPackages() {
 /** Fills `folder`, which must not exist yet. */
 export function writeDistribution(folder) {
   for (const path of PARTS) cpSync(join(ROOT, path), join(folder, path), { recursive: true });
-  run('python3', 'packages/client-python/unasync.py');
+  runToEnd('python3', 'packages/client-python/unasync.py');
   const filter = (path) => !path.endsWith('__pycache__');
   cpSync(join(ROOT, CLIENT), join(folder, 'python/acuity_client'), { recursive: true, filter });
   const { platform, arch, versions } = process;
@@ -46,20 +46,15 @@ export function writeDistribution(folder) {
   for (const name of ['node', 'acuity']) chmodSync(join(folder, 'bin', name), EXECUTABLE);
 }
 
-function run(command, ...args) {
-  const { status } = spawnSync(command, args, { cwd: ROOT, stdio: ['ignore', 2, 2] });
-  if (status !== 0) throw new StepFailed(`${command} ${args.slice(0, 2).join(' ')} failed`);
-}
-
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const folder = join(ROOT, '.build/archive');
   const archive = join(ROOT, `.build/engine/acuity-${process.platform}-${process.arch}.tar.gz`);
   try {
-    run(process.execPath, 'scripts/build.js', 'src');
+    runToEnd(process.execPath, 'scripts/build.js', 'src');
     rmSync(folder, { recursive: true, force: true });
     writeDistribution(folder);
     mkdirSync(dirname(archive), { recursive: true });
-    run('tar', '-czf', archive, '-C', folder, '.');
+    runToEnd('tar', '-czf', archive, '-C', folder, '.');
     process.stdout.write(`${archive}\n`);
   } catch (error) {
     failWith(error);

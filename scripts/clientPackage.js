@@ -1,9 +1,8 @@
 /** Builds what the package `acuity-client` ships, as ECMAScript modules and as CommonJS; `npm pack` runs it first. */
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { holding } from './lock.js';
-import { failWith, filesBelow, install, ROOT, StepFailed } from './prepare.js';
+import { failWith, filesBelow, install, ROOT, runToEnd, TSC } from './prepare.js';
 
 const PACKAGE = join(ROOT, 'packages/client-ts');
 /** The packages of this repository that the client imports. */
@@ -55,8 +54,6 @@ function bring(from, to) {
 
 function compile(format, ...options) {
   const project = `tsconfig.${format}.json`;
-  const tsc = join(ROOT, 'packages/build-tools/node_modules/typescript/bin/tsc');
-  const command = [tsc, '-p', join(PACKAGE, project), '--outDir', join(FRESH, format), ...options];
-  const { status } = spawnSync(process.execPath, command, { stdio: ['ignore', 2, 2] });
-  if (status !== 0) throw new StepFailed(`tsc -p ${project} failed`);
+  const command = [TSC, '-p', join(PACKAGE, project), '--outDir', join(FRESH, format), ...options];
+  runToEnd(process.execPath, ...command);
 }

@@ -2,7 +2,7 @@
  * Installs and builds, each only if needed. Plain JavaScript without dependencies: it runs before any are
  * installed. (It runs no install script of a dependency.)
  */
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -122,7 +122,7 @@ export const STEPS = {
 };
 
 /** Reports long work on standard error: standard output belongs to the program. */
-function say(line) {
+export function say(line) {
   process.stderr.write(`${line}\n`);
 }
 
@@ -289,6 +289,12 @@ function runNode(root, command) {
         reject(new StepFailed(`${command.slice(0, 3).join(' ')} failed (${signal ?? `exit code ${code}`})`));
     });
   });
+}
+
+/** Runs a command in the root to its end; its output goes to standard error. @throws StepFailed */
+export function runToEnd(command, ...args) {
+  const { status } = spawnSync(command, args, { cwd: ROOT, stdio: ['ignore', 2, 2] });
+  if (status !== 0) throw new StepFailed(`${command} ${args.slice(0, 2).join(' ')} failed`);
 }
 
 /** A step failed and has printed the reason on standard error. */

@@ -4,9 +4,8 @@
  * nights; `npm run python -- tables` adds the libraries of test/foreign/tables.py for test/lake/others.test.ts;
  * `npm run python -- schemathesis` adds that, and runs it against a service for a number of seconds, with a seed.
  */
-import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { build, failWith, install as installPackages, ROOT, StepFailed } from './prepare.js';
+import { build, failWith, install as installPackages, ROOT, runToEnd } from './prepare.js';
 
 const FOLDER = join(ROOT, '.build/python');
 const PACKAGE = join(ROOT, 'packages/client-python');
@@ -15,7 +14,7 @@ const PYTHON = join(FOLDER, 'bin/python');
 const [kind, ...settings] = process.argv.slice(2);
 
 try {
-  run('python3', '-m', 'venv', FOLDER);
+  runToEnd('python3', '-m', 'venv', FOLDER);
   install('packages/client-python/tests/requirements.txt');
   if (kind === 'tables') install('test/foreign/requirements.txt');
   if (kind === 'engines') {
@@ -33,13 +32,13 @@ try {
 }
 
 function install(requirements) {
-  run(PYTHON, '-m', 'pip', 'install', '--quiet', '-r', join(ROOT, requirements));
+  runToEnd(PYTHON, '-m', 'pip', 'install', '--quiet', '-r', join(ROOT, requirements));
 }
 
 function testEngines(nights) {
   const length = nights === undefined ? {} : { TEST_ENGINES_NIGHTS: nights };
   Object.assign(process.env, { TEST_ENGINES: '1', ...length, PYTHONPATH: join(PACKAGE, 'src') });
-  run(PYTHON, '-B', '-m', 'pytest', '-v', join(PACKAGE, 'tests/test_engines.py'));
+  runToEnd(PYTHON, '-B', '-m', 'pytest', '-v', join(PACKAGE, 'tests/test_engines.py'));
 }
 
 /** Writes what schemathesis writes. */
@@ -50,10 +49,5 @@ function testDocument(seconds = '120', seed = '1') {
     TEST_SCHEMATHESIS_SEED: seed,
     TAP_TIMEOUT: limit,
   });
-  run(process.execPath, '.build/test/flow/schemathesis.test.js');
-}
-
-function run(command, ...args) {
-  const { status } = spawnSync(command, args, { cwd: ROOT, stdio: ['ignore', 2, 2] });
-  if (status !== 0) throw new StepFailed(`${command} ${args.slice(0, 2).join(' ')} failed`);
+  runToEnd(process.execPath, '.build/test/flow/schemathesis.test.js');
 }

@@ -17,7 +17,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { failWith, install, ROOT, StepFailed } from './prepare.js';
+import { failWith, install, ROOT, say, StepFailed } from './prepare.js';
 import { versionOf } from './version.js';
 
 const OUT = join(ROOT, '.build/release');
@@ -155,8 +155,4 @@ function git(...args) {
   const { status, stdout, stderr } = spawnSync('git', args, { cwd: ROOT, encoding: 'utf8' });
   if (status !== 0) throw new StepFailed(`git ${args[0]} failed: ${stderr}`);
   return stdout.trim();
-}
-
-function say(line) {
-  process.stderr.write(`${line}\n`);
 }

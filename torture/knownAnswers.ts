@@ -1,12 +1,11 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { SCORE_FIELDS } from '#rules/fields.js';
 import { below, pick, seededRandom } from '#acuity/base/random.js';
-import { Connection, type Reply, type Target } from '#acuity/load/connection.js';
+import { Connection, requestBytes, type Reply, type Target } from '#acuity/load/connection.js';
 import { requestBody } from '#fixtures/bodies.js';
 
 /** A body and its scores, which no other body of the set has. */
 export interface KnownAnswer {
-  readonly body: Buffer;
+  readonly body: string;
   readonly scores: Scores;
 }
 
@@ -17,7 +16,6 @@ type Scores = readonly number[];
 const SAME_MAX = 0.015;
 /** Each body has a score at least this far from every other body's. */
 const APART_MIN = 0.05;
-const ATTEMPTS_MAX = 50;
 
 /**
  * `count` bodies of several lengths and forms, with the scores that the server gives each of them alone. Bodies with
@@ -28,8 +26,8 @@ export async function knownAnswers(target: Target, count: number, seed: number):
   const found: KnownAnswer[] = [];
   try {
     for (let index = 0; found.length < count; index++) {
-      const body = Buffer.from(bodyText(seed * 100_000 + index));
-      const reply = await served(connection, requestTo(target, body, 'known'));
+      const body = bodyText(seed * 100_000 + index);
+      const reply = await connection.send(requestBytes(target, body));
       if (reply.status !== 200) throw new Error(`${reply.status} ${reply.body}`);
       const scores = scoresOf(reply.body);
       if (found.every((other) => isApart(other.scores, scores))) found.push({ body, scores });
@@ -38,15 +36,6 @@ export async function knownAnswers(target: Target, count: number, seed: number):
     connection.close();
   }
   return found;
-}
-
-/** Asks again if a busy machine had no time. */
-async function served(connection: Connection, request: Buffer): Promise<Reply> {
-  for (let attempt = 0; ; attempt++) {
-    const reply = await connection.send(request);
-    if (reply.status !== 503 || attempt === ATTEMPTS_MAX) return reply;
-    await pause(200);
-  }
 }
 
 /** Bodies that take either path of the reader, with and without history. */
@@ -68,14 +57,6 @@ function bodyText(seed: number): string {
   return random() < 0.2 ? text.replace('"age"', '"\\u0061ge"') : text;
 }
 
-/** The bytes of a request with a request id. */
-export function requestTo({ port, key }: Target, body: Uint8Array, id: string): Buffer {
-  const head =
-    `POST /predict HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nX-API-Key: ${key}\r\n` +
-    `X-Request-Id: ${id}\r\nContent-Length: ${body.length}\r\n\r\n`;
-  return Buffer.concat([Buffer.from(head), body]);
-}
-
 /** What is wrong with a 200; undefined if it is the answer to this request. */
 export function wrongAnswer(reply: Reply, id: string, known: KnownAnswer): string | undefined {
   const given = requestIdOf(reply);
@@ -87,12 +68,12 @@ export function requestIdOf({ head }: Reply): string {
   return /\r\nx-request-id: *([^\r]*)/i.exec(head)?.[1] ?? '';
 }
 
-export function scoresOf(body: string): Scores {
+function scoresOf(body: string): Scores {
   const answer = JSON.parse(body) as Record<string, unknown>;
   return SCORE_FIELDS.map((name) => Number(answer[name]));
 }
 
-export function isSame(one: Scores, other: Scores): boolean {
+function isSame(one: Scores, other: Scores): boolean {
   return one.every((score, index) => Math.abs(score - (other[index] ?? NaN)) <= SAME_MAX);
 }
 

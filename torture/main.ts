@@ -1,9 +1,7 @@
 /** `npm run faults`: what attacks the service or breaks what is around it. */
 import { parseArgs } from 'node:util';
-import { messageOf } from '#acuity/base/errors.js';
+import { oneOf, positive, runCommand, text } from '#bench/cli.js';
 import type { Part } from './part.js';
-
-const EXIT_USAGE = 64;
 
 if (process.argv[2] === 'simulate') {
   process.argv.splice(2, 1);
@@ -32,22 +30,14 @@ ${parts.map(({ name, about, beyond }) => `  ${name.padEnd(10)}${about}\n${' '.re
 npm run faults -- simulate   fleets in virtual time, each drawn from a seed (--help)`;
   // An exit handler ends everything that was started; without this a signal would not run it.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
-  try {
+  await runCommand(usage, async () => {
+    const flag = { type: 'boolean', default: false } as const;
     const { positionals, values } = parseArgs({
       allowPositionals: true,
-      options: {
-        short: { type: 'boolean', default: false },
-        minutes: { type: 'string', default: '5' },
-        seed: { type: 'string', default: '1' },
-        json: { type: 'boolean', default: false },
-        docs: { type: 'boolean', default: false },
-        help: { type: 'boolean', default: false },
-      },
+      options: { short: flag, minutes: text('5'), seed: text('1'), json: flag, docs: flag },
     });
-    if (values.help) return void process.stdout.write(`${usage}\n`);
-    const unknown = positionals.filter((name) => !parts.some((part) => part.name === name));
-    if (unknown.length > 0) throw new RangeError(`no part is called ${unknown.join(', ')}`);
-    const asked = parts.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
+    const names = positionals.map(oneOf(parts.map(({ name }) => name), 'part')); // prettier-ignore
+    const asked = parts.filter(({ name }) => names.length === 0 || names.includes(name));
     const options = {
       form: values.short ? 'short' : 'long',
       seed: positive(values.seed),
@@ -56,15 +46,5 @@ npm run faults -- simulate   fleets in virtual time, each drawn from a seed (--h
       isDocumented: values.docs,
     } as const;
     process.exitCode = (await runParts(asked, options)) ? 0 : 1;
-  } catch (error) {
-    if (!(error instanceof TypeError) && !(error instanceof RangeError)) throw error;
-    process.stderr.write(`${messageOf(error)}\n\n${usage}\n`);
-    process.exitCode = EXIT_USAGE;
-  }
-}
-
-function positive(text: string): number {
-  const value = Number(text);
-  if (value > 0 && Number.isFinite(value)) return value;
-  throw new RangeError('--minutes and --seed want numbers above 0');
+  });
 }

@@ -1,19 +1,19 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { issue, revoked } from '#acuity/auth/lifecycle.js';
 import { messageOf } from '#acuity/base/errors.js';
 import { pick, seededRandom, type Random } from '#acuity/base/random.js';
-import { Connection } from '#acuity/load/connection.js';
+import { Connection, requestBytes } from '#acuity/load/connection.js';
 import { quantileOf } from '#acuity/load/statistics.js';
 import { BAD_AGES } from '#fixtures/ages.js';
 import { changeManifest, copyModel, turnLink } from '#fixtures/model.js';
 import { startServer, type RunningServer, type Teardown } from '#fixtures/server.js';
 import { FAULTY, loopsOf } from '#fixtures/stops.js';
-import { knownAnswers, requestTo, wrongAnswer, type KnownAnswer } from './knownAnswers.js';
+import { knownAnswers, wrongAnswer, type KnownAnswer } from './knownAnswers.js';
 import { leftBehind, metricsOf, valueOf } from '#fixtures/promtool.js';
-import { Count, skippedTrial, triedOnce, type Form, type Part, type Trial } from './part.js';
+import { Trial, type Form, type Part } from './part.js';
 
 /**
  * `mixup`: whether a caller ever gets another one's answer, while everything changes that can change. `soak`: what grows
@@ -44,7 +44,6 @@ const SAY_MS = 30_000;
 const SOAKERS = 24;
 const THINK_MS = 24;
 const SAMPLE_MS = 1_000;
-const SHORT_MINUTES = 0.15;
 /** The start, in which heaps find their size, is left out. */
 const WARM_SHARE = 0.2;
 const MIB = 1024 * 1024;
@@ -71,13 +70,13 @@ export const soak: Part = {
   name: 'soak',
   about: `${SOAKERS} callers who come and go for some minutes: what grows`,
   beyond: 'memory, descriptors and lag over real time',
-  async run(scope, { form, minutes, seed, say }) {
+  async run(scope, { minutes, seed, say }) {
     const server = await startServer(scope, { env: { ACUITY_LOG_LEVEL: 'fatal', ...loopsOf(LOOPS) } });
     const run = new Crowd(server, await knownAnswers(server, BODIES.short, seed), {
       fatal: 0,
       thinkMs: THINK_MS,
     });
-    const endMs = performance.now() + 60_000 * (form === 'short' ? SHORT_MINUTES : minutes);
+    const endMs = performance.now() + 60_000 * minutes;
     const readings: Reading[] = [];
     await run.call(SOAKERS, seed, () => performance.now() > endMs, [
       [KEYS_MS, () => run.changeKeys()],
@@ -91,13 +90,7 @@ export const soak: Part = {
   },
 };
 
-interface Reading {
-  readonly minutes: number;
-  readonly memory: number;
-  readonly files: number;
-  readonly lag: number;
-  readonly p99: number;
-}
+type Reading = Awaited<ReturnType<Crowd['read']>>;
 
 /** What must not grow by more than `most` a minute, from the first half of the time to the second. */
 const GROWTHS = [
@@ -109,16 +102,16 @@ const GROWTHS = [
 
 /** Too short a time gives no result. */
 function growthOf(readings: readonly Reading[], { what, unit, most }: (typeof GROWTHS)[number]): Trial {
-  const name = `no growth: ${what}`;
+  const trial = new Trial(`no growth: ${what}`);
   const used = readings.slice(Math.ceil(WARM_SHARE * readings.length));
-  if (used.length < 30) return skippedTrial(name, 'too short a time');
+  if (used.length < 30) return trial.with({ skipped: 'too short a time' });
   const medianOf = (part: readonly Reading[]): number =>
     quantileOf(Float64Array.from(part, (reading) => reading[what]).toSorted(), 0.5);
   const [before, after] = [used.slice(0, used.length / 2), used.slice(used.length / 2)].map(medianOf);
   const minutes = ((used.at(-1)?.minutes ?? NaN) - (used[0]?.minutes ?? NaN)) / 2;
   const perMinute = ((after ?? NaN) - (before ?? NaN)) / minutes;
-  const text = `${perMinute < 0 ? '' : '+'}${perMinute.toFixed(2)} ${unit} a minute, median ${medianOf(used).toFixed(1)} ${unit}`;
-  return triedOnce(name, perMinute <= most ? undefined : text, text);
+  const figure = `${perMinute < 0 ? '' : '+'}${perMinute.toFixed(2)} ${unit} a minute, median ${medianOf(used).toFixed(1)} ${unit}`;
+  return trial.with({ figure }).add(perMinute <= most ? undefined : figure);
 }
 
 /** Repeats `act`, one call after the other, until told to stop. */
@@ -156,15 +149,13 @@ interface HeldKey {
   isRevoked: boolean;
 }
 
-const FATAL_BODIES = [BAD_AGES.exits, BAD_AGES.throws].map((age) =>
-  Buffer.from(JSON.stringify({ current_session: { age } })),
-);
+const FATAL_BODIES = [BAD_AGES.exits, BAD_AGES.throws].map((age) => `{"current_session":{"age":${age}}}`);
 
 class Crowd {
   /** Scores, and whether they belong to the request that got them. */
-  readonly answers = new Count();
+  readonly answers = new Trial('scores are those of the request that gets them');
   /** Other answers, and whether they had a cause. */
-  private readonly refusals = new Count();
+  private readonly refusals = new Trial('every other answer has its cause');
   private readonly statuses = new Map<number, number>();
   private readonly keys: HeldKey[];
   private readonly startMs = performance.now();
@@ -224,7 +215,7 @@ class Crowd {
     const known = pick(random, this.known);
     const body = isFatal ? pick(random, FATAL_BODIES) : known.body;
     const startMs = performance.now();
-    const reply = await connection.send(requestTo({ port, key: held.key }, body, id));
+    const reply = await connection.send(requestBytes({ port, key: held.key }, body, id));
     this.timesMs.push(performance.now() - startMs);
     this.statuses.set(reply.status, (this.statuses.get(reply.status) ?? 0) + 1);
     if (reply.status === 200 && !isFatal) this.answers.add(wrongAnswer(reply, id, known));
@@ -239,7 +230,7 @@ class Crowd {
   /** Sends a request, or half of one, and disconnects. */
   private async leave(random: Random, connection: Connection): Promise<void> {
     const { port } = this.server;
-    const bytes = requestTo({ port, key: this.pickKey(random).key }, pick(random, this.known).body, 'gone');
+    const bytes = requestBytes({ port, key: this.pickKey(random).key }, pick(random, this.known).body);
     const part = random() < CUT ? bytes.subarray(0, Math.floor(bytes.length * random())) : bytes;
     connection.send(part).catch(() => undefined);
     await pause(3 * random());
@@ -272,10 +263,10 @@ class Crowd {
   /** Waits until a key is valid on every event loop; on a busy machine that takes longer than the allowed second. */
   private async counts(key: string): Promise<void> {
     const { port } = this.server;
-    const body = this.known[0]?.body ?? Buffer.from('{}');
+    const request = requestBytes({ port, key }, this.known[0]?.body ?? '{}');
     for (let accepted = 0; accepted < PROBES; accepted++) {
       const connection = await Connection.open(port);
-      const { status } = await connection.send(requestTo({ port, key }, body, 'probe'));
+      const { status } = await connection.send(request);
       connection.close();
       if (status !== 403) continue;
       accepted = -1;
@@ -283,15 +274,15 @@ class Crowd {
     }
   }
 
-  async read(): Promise<Reading> {
+  async read() {
     const { pid, adminPort } = this.server;
     const sorted = Float64Array.from(this.timesMs).toSorted();
     this.timesMs = [];
-    const lags = (await metricsOf(adminPort)).filter(({ name }) => name === 'acuity_event_loop_lag_seconds');
-    const rss = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    const series = await metricsOf(adminPort);
+    const lags = series.filter(({ name }) => name === 'acuity_event_loop_lag_seconds');
     return {
       minutes: (performance.now() - this.startMs) / 60_000,
-      memory: (1024 * Number(rss)) / MIB,
+      memory: valueOf(series, 'process_resident_memory_bytes') / MIB,
       files: readdirSync(`/proc/${pid}/fd`).length,
       lag: 1000 * Math.max(...lags.map(({ value }) => value)),
       p99: sorted.length === 0 ? 0 : quantileOf(sorted, 0.99),
@@ -308,9 +299,9 @@ class Crowd {
       `${this.revocations} keys revoked, ${lost} workers lost, ${this.left} callers gone`;
     const isLost = this.odds.fatal === 0 && lost !== 0;
     return [
-      this.answers.trial('scores are those of the request that gets them', figure),
-      this.refusals.trial('every other answer has its cause'),
-      triedOnce('nothing is left behind', isLost ? `${lost} workers lost` : left),
+      this.answers.with({ figure }),
+      this.refusals,
+      new Trial('nothing is left behind').add(isLost ? `${lost} workers lost` : left),
     ];
   }
 }

@@ -12,20 +12,6 @@ export interface PartOptions {
   say(line: string): void;
 }
 
-/** One property tested many times: a line of the table. */
-export interface Trial {
-  readonly what: string;
-  readonly tried: number;
-  /** How many of the tries had the right outcome. */
-  readonly held: number;
-  /** Measured or counted along the way. */
-  readonly figure: string;
-  /** Why it was not tried here; it then has no result. */
-  readonly skipped?: string;
-  /** What did not hold: the first few. */
-  readonly failures?: readonly string[];
-}
-
 /** A group of trials with a name. */
 export interface Part {
   readonly name: string;
@@ -36,34 +22,44 @@ export interface Part {
   run(scope: Teardown, options: PartOptions): Promise<readonly Trial[]>;
 }
 
-export function skippedTrial(what: string, skipped: string): Trial {
-  return { what, tried: 0, held: 0, figure: '', skipped };
+/** What `use` starts is ended after it; on a signal as far as that is possible synchronously, such as killing servers. */
+export async function scoped<Result>(use: (scope: Teardown) => Promise<Result>): Promise<Result> {
+  const ends: (() => unknown)[] = [];
+  const onExit = (): void => ends.toReversed().forEach((end) => void end());
+  process.once('exit', onExit);
+  try {
+    return await use({ teardown: (end) => void ends.push(end) });
+  } finally {
+    process.off('exit', onExit);
+    for (const end of ends.toReversed()) await end();
+  }
 }
 
 const FAILURES_MAX = 5;
 
-/** Counts passed tries; keeps the first few failures. */
-export class Count {
+/** One property tested many times: a line of the table. */
+export class Trial {
   tried = 0;
+  /** How many of the tries had the right outcome. */
   held = 0;
+  /** What did not hold: the first few. */
   readonly failures: string[] = [];
+  /** Measured or counted along the way. */
+  figure = '';
+  /** Why it was not tried here; it then has no result. */
+  skipped?: string;
+
+  constructor(readonly what: string) {}
 
   /** `failure`: undefined for a passed try. */
-  add(failure: string | undefined): void {
+  add(failure: string | undefined): this {
     this.tried++;
     if (failure === undefined) this.held++;
     else if (this.failures.length < FAILURES_MAX) this.failures.push(failure);
+    return this;
   }
 
-  trial(what: string, figure = ''): Trial {
-    const { tried, held, failures } = this;
-    return { what, tried, held, figure, failures };
+  with(more: Partial<Pick<Trial, 'figure' | 'skipped'>>): this {
+    return Object.assign(this, more);
   }
-}
-
-/** One try. */
-export function triedOnce(what: string, failure: string | undefined, figure = ''): Trial {
-  const count = new Count();
-  count.add(failure);
-  return count.trial(what, figure);
 }

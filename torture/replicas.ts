@@ -5,15 +5,22 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { issue, revoked, type KeyOrder } from '#acuity/auth/lifecycle.js';
 import { dayOf } from '#acuity/auth/limits.js';
 import { openStores } from '#acuity/auth/location.js';
-import type { KeyStores } from '#acuity/auth/store.js';
-import { Connection, requestBytes } from '#acuity/load/connection.js';
+import { JSON_TYPE } from '#acuity/contract/mediaTypes.js';
 import { quantileOf } from '#acuity/load/statistics.js';
 import { requestBody } from '#fixtures/bodies.js';
 import { startProxy, WITHOUT_HAPROXY } from '#fixtures/proxies.js';
 import { changeManifest, copyModel } from '#fixtures/model.js';
-import { REDIS, startStore, type RunningStore } from '#fixtures/redis.js';
-import { freePorts, runServer, type Ports, type ServerProcess, type Teardown } from '#fixtures/server.js';
-import { skippedTrial, triedOnce, type Form, type Part, type Trial } from './part.js';
+import { REDIS, startStore } from '#fixtures/redis.js';
+import { metricsOf, valueOf } from '#fixtures/promtool.js';
+import {
+  freePorts,
+  startServer,
+  type Exit,
+  type Ports,
+  type RunningServer,
+  type Teardown,
+} from '#fixtures/server.js';
+import { Trial, type Form, type Part } from './part.js';
 
 /** Three replicas behind HAProxy with a real Redis, under load while they are changed and broken. */
 
@@ -22,7 +29,6 @@ const SECONDS: Readonly<Record<Form, number>> = { short: 2, long: 10 };
 const RATE = 40;
 const QUOTA = 400;
 const BODY = JSON.stringify(requestBody(0));
-const READY_MS = 60_000;
 /** Longer than two looks of the load balancer. */
 const STOP_DELAY_MS = 2000;
 const ANSWER_MS = 20_000;
@@ -33,8 +39,8 @@ export const replicas: Part = {
   beyond: 'processes that end, HAProxy’s view of them, and Redis itself',
   async run(scope, { form, say }) {
     const absent = REDIS.skip || WITHOUT_HAPROXY;
-    if (absent !== false) return [skippedTrial('replicas', absent)];
-    const fleet = await Fleet.start(scope);
+    if (absent !== false) return [new Trial('replicas').with({ skipped: absent })];
+    const fleet = await startFleet(scope);
     const seconds = SECONDS[form];
     return [...(await phases(fleet, seconds, say)), ...(await promises(fleet, seconds, say))];
   },
@@ -42,24 +48,22 @@ export const replicas: Part = {
 
 /** Load from the first phase to the last: only what a killed process was answering may fail. */
 async function phases(fleet: Fleet, seconds: number, say: (line: string) => void): Promise<Trial[]> {
-  const { key } = await fleet.issue({ kind: 'live', ratePerS: null });
-  const load = new Caller(fleet.port, key);
+  const load = await fleet.caller({ kind: 'live', ratePerS: null });
   const trials: Trial[] = [];
   const phase = async (what: string, act: () => Promise<unknown>, failuresMax = 0): Promise<void> => {
     say(what);
-    load.begin();
     const done = (async () => {
       await act();
       await pause(seconds * 1000);
     })();
-    await load.ask(BODY, RATE, done);
-    const failed = load.asked - load.count(200);
-    const statuses = `${failed} of ${load.asked} failed, ${failuresMax} may: ${JSON.stringify(Object.fromEntries(load.answers))}`;
-    const failure = load.asked > 0 && failed <= failuresMax ? undefined : statuses;
-    const p99Ms = quantileOf(Float64Array.from(load.timesMs).toSorted(), 0.99);
-    trials.push(
-      triedOnce(what, failure, `${load.asked} requests, ${failed} failed, p99 ${p99Ms.toFixed(0)} ms`),
-    );
+    const answers = await load.ask(RATE, done);
+    const asked = answers.timesMs.length;
+    const failed = asked - answers.of(200);
+    const statuses = `${failed} of ${asked} failed, ${failuresMax} may: ${JSON.stringify(Object.fromEntries(answers.byStatus))}`;
+    const failure = asked > 0 && failed <= failuresMax ? undefined : statuses;
+    const p99Ms = quantileOf(Float64Array.from(answers.timesMs).toSorted(), 0.99);
+    const figure = `${asked} requests, ${failed} failed, p99 ${p99Ms.toFixed(0)} ms`;
+    trials.push(new Trial(what).with({ figure }).add(failure));
   };
   const locals = async (isLocal: boolean): Promise<void> => {
     await pause(seconds * 500);
@@ -94,7 +98,6 @@ async function phases(fleet: Fleet, seconds: number, say: (line: string) => void
     await fleet.store.start();
     await locals(false);
   });
-  load.close();
   return trials;
 }
 
@@ -104,192 +107,139 @@ async function promises(fleet: Fleet, seconds: number, say: (line: string) => vo
   const near = (what: string, got: number, allowed: number): Trial => {
     const percent = 100 * (got / allowed - 1);
     const figure = `${got} of ${Math.round(allowed)}: ${percent < 0 ? '−' : '+'}${Math.abs(percent).toFixed(1)} %`;
-    return triedOnce(what, Math.abs(percent) <= 5 ? undefined : figure, figure);
+    return new Trial(what).with({ figure }).add(Math.abs(percent) <= 5 ? undefined : figure);
   };
-  const greedy = await fleet.issue({ kind: 'live', ratePerS: RATE });
-  const caller = new Caller(fleet.port, greedy.key);
-  await caller.ask(BODY, 3 * RATE, pause(seconds * 1000));
-  const rate = near(`a rate of ${RATE}/s`, caller.count(200), RATE * (2 + seconds));
-  caller.close();
+  const greedy = await fleet.caller({ kind: 'live', ratePerS: RATE });
+  const taken = (await greedy.ask(3 * RATE, pause(seconds * 1000))).of(200);
+  const rate = near(`a rate of ${RATE}/s`, taken, RATE * (2 + seconds));
 
-  const limited = await fleet.issue({ kind: 'live', ratePerS: null, dailyMax: QUOTA });
-  const spender = new Caller(fleet.port, limited.key);
-  await spender.ask(BODY, 80, pause((2 * QUOTA * 1000) / 80));
-  const quota = near(`${QUOTA} predictions a day`, spender.count(200), QUOTA);
-  spender.close();
+  const spender = await fleet.caller({ kind: 'live', ratePerS: null, dailyMax: QUOTA });
+  const spent = await spender.ask(80, pause((2 * QUOTA * 1000) / 80));
+  const answered = spent.of(200);
+  const quota = near(`${QUOTA} predictions a day`, answered, QUOTA);
   await pause(1000);
-  const counted = await fleet.counted(limited.id);
-  const answered = spender.count(200);
-  const usage = `${counted} counted, ${answered} answered with 200, ${spender.count(429)} with 429`;
+  const today = dayOf(Date.now());
+  const days = await fleet.stores.usage(today - 1, today); // as `acuity keys usage` has it
+  const counted = days.reduce((sum, { used }) => sum + (used[spender.id] ?? 0), 0);
+  const usage = `${counted} counted, ${answered} answered with 200, ${spent.of(429)} with 429`;
 
-  const gone = await fleet.issue({ kind: 'live', ratePerS: null });
-  const late = new Caller(fleet.port, gone.key);
-  await late.ask(BODY, 30, pause(1000));
-  await fleet.stores.keys.amend(gone.id, (record) => revoked(record, Date.now()));
+  const late = await fleet.caller({ kind: 'live', ratePerS: null });
+  const before = (await late.ask(30, pause(1000))).of(200);
+  await fleet.stores.keys.amend(late.id, (record) => revoked(record, Date.now()));
   await pause(1000);
-  const before = late.count(200);
-  late.begin();
-  await late.ask(BODY, 30, pause(2000));
-  late.close();
-  const refusals = `${late.count(200)} answers, ${late.count(403)} refused`;
-  const isRefused = before > 0 && late.count(200) === 0 && late.count(403) > 0;
+  const after = await late.ask(30, pause(2000));
+  const refusals = `${after.of(200)} answers, ${after.of(403)} refused`;
+  const isRefused = before > 0 && after.of(200) === 0 && after.of(403) > 0;
   return [
     rate,
     quota,
-    triedOnce('keys usage', counted === answered ? undefined : usage, usage),
-    triedOnce('a revoked key, from one second on', isRefused ? undefined : refusals, refusals),
+    new Trial('keys usage').with({ figure: usage }).add(counted === answered ? undefined : usage),
+    new Trial('a revoked key, from one second on')
+      .with({ figure: refusals })
+      .add(isRefused ? undefined : refusals),
   ];
 }
 
-class Fleet {
-  private constructor(
-    /** Of the load balancer. */
-    readonly port: number,
-    readonly store: RunningStore,
-    readonly stores: KeyStores,
-    readonly replicas: readonly Replica[],
-    readonly nextModel: string,
-  ) {}
+type Fleet = Awaited<ReturnType<typeof startFleet>>;
 
-  static async start(t: Teardown): Promise<Fleet> {
-    const folder = mkdtempSync(join(tmpdir(), 'acuity-fleet-'));
-    t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-    const nextModel = copyModel(join(folder, 'next'));
-    changeManifest(nextModel, (manifest) => ({ ...manifest, version: `${manifest.version}-next` }));
-    const store = await startStore(t, { isKept: true });
-    const stores = await openStores(store.url);
-    t.teardown(() => stores.close());
-    const replicas: Replica[] = [];
-    for (let at = 0; at < REPLICAS; at++) replicas.push(new Replica(t, await freePorts(), store.url));
-    for (const replica of replicas) await replica.start();
-    const { port } = await startProxy(
-      t,
-      replicas.map(({ ports }) => ports),
-    );
-    return new Fleet(port, store, stores, replicas, nextModel);
-  }
-
-  async issue(order: KeyOrder): Promise<{ readonly id: string; readonly key: string }> {
+async function startFleet(t: Teardown) {
+  const folder = mkdtempSync(join(tmpdir(), 'acuity-fleet-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const nextModel = copyModel(join(folder, 'next'));
+  changeManifest(nextModel, (manifest) => ({ ...manifest, version: `${manifest.version}-next` }));
+  const store = await startStore(t, { isKept: true });
+  const stores = await openStores(store.url);
+  t.teardown(() => stores.close());
+  const replicas: Replica[] = [];
+  for (let at = 0; at < REPLICAS; at++) replicas.push(new Replica(t, await freePorts(), store.url));
+  for (const replica of replicas) await replica.start();
+  const { port } = await startProxy(t, replicas.map(({ ports }) => ports)); // prettier-ignore
+  /** A caller through the load balancer, with a key of its own. */
+  const caller = async (order: KeyOrder): Promise<Caller> => {
     const { record, key } = issue(order, Date.now());
-    await this.stores.keys.insert(record);
-    await this.stores.spread();
-    return { id: record.id, key };
-  }
-
-  /** As `acuity keys usage` has it. */
-  async counted(id: string): Promise<number> {
-    const today = dayOf(Date.now());
-    const days = await this.stores.usage(today - 1, today);
-    return days.reduce((sum, { used }) => sum + (used[id] ?? 0), 0);
-  }
+    await stores.keys.insert(record);
+    await stores.spread();
+    return new Caller(port, record.id, key);
+  };
+  return { caller, store, stores, replicas, nextModel };
 }
 
 /** One of the three: its own ports, and the process that serves on them. */
 class Replica {
-  private serving: ServerProcess | undefined;
+  private serving: RunningServer | undefined;
 
   constructor(
-    t: Teardown,
+    private readonly scope: Teardown,
     readonly ports: Ports,
     private readonly keys: string,
-  ) {
-    t.teardown(() => this.end('SIGKILL'));
-  }
+  ) {}
 
-  /** Starts the process; resolves when it accepts requests. */
+  /** Starts the process; resolves when it listens. */
   async start(model?: string): Promise<void> {
-    const serving = runServer({
-      env: {
-        ...this.ports.env,
-        ACUITY_KEYS: this.keys,
-        ACUITY_WORKERS: '1',
-        ACUITY_STOP_DELAY_MS: String(STOP_DELAY_MS),
-        // Three replicas share the machine with their load: waits show in p99, and are no failure.
-        ACUITY_DEADLINE_MS: '10000',
-        ...(model !== undefined && { ACUITY_MODEL: model }),
-      },
-    });
-    this.serving = serving;
-    for (const endsMs = Date.now() + READY_MS; !(await this.isReady()); await pause(50))
-      if (serving.child.exitCode !== null || Date.now() > endsMs)
-        throw new Error(`a replica is not ready: ${serving.output().slice(-2000)}`);
+    const env = {
+      ...this.ports.env,
+      ACUITY_KEYS: this.keys,
+      ACUITY_STOP_DELAY_MS: String(STOP_DELAY_MS),
+      ...(model !== undefined && { ACUITY_MODEL: model }),
+    };
+    this.serving = await startServer(this.scope, { env });
   }
 
-  async end(signal: NodeJS.Signals): Promise<{ readonly code: number | null } | undefined> {
-    this.serving?.child.kill(signal);
+  async end(signal: NodeJS.Signals): Promise<Exit | undefined> {
+    this.serving?.signal(signal);
     return this.serving?.exited;
   }
 
   async isLocal(): Promise<boolean> {
-    const response = await fetch(`http://127.0.0.1:${this.ports.adminPort}/metrics`);
-    return /^acuity_limits_local 1$/m.test(await response.text());
-  }
-
-  private async isReady(): Promise<boolean> {
-    const response = await fetch(`http://127.0.0.1:${this.ports.adminPort}/readyz`).catch(() => undefined);
-    await response?.body?.cancel();
-    return response?.ok === true;
+    return valueOf(await metricsOf(this.ports.adminPort), 'acuity_limits_local') === 1;
   }
 }
 
-/** Sends at a given rate, whether answers come or not, and counts them by status; 0: the connection ended. */
+/** Answers by status, 0 where none came, and their times since each request was due. */
+class Answers {
+  readonly byStatus = new Map<number, number>();
+  readonly timesMs: number[] = [];
+
+  of(status: number): number {
+    return this.byStatus.get(status) ?? 0;
+  }
+}
+
+/** Sends at a given rate, whether answers come or not. */
 class Caller {
-  answers = new Map<number, number>();
-  timesMs: number[] = [];
-  asked = 0;
-  private readonly idle: Connection[] = [];
+  private readonly request: RequestInit;
 
   constructor(
     private readonly port: number,
-    private readonly key: string,
-  ) {}
-
-  count(status: number): number {
-    return this.answers.get(status) ?? 0;
+    readonly id: string,
+    key: string,
+  ) {
+    this.request = { method: 'POST', headers: { 'Content-Type': JSON_TYPE, 'X-API-Key': key }, body: BODY };
   }
 
-  /** Counts from here on. */
-  begin(): void {
-    this.answers = new Map();
-    this.timesMs = [];
-    this.asked = 0;
-  }
-
-  /** Sends `body` `rate` times a second until `end`; resolves when all are answered. */
-  async ask(body: string, rate: number, end: Promise<unknown>): Promise<void> {
-    const request = requestBytes({ port: this.port, key: this.key }, body);
+  /** Sends `rate` times a second until `end`; resolves when all are answered. */
+  async ask(rate: number, end: Promise<unknown>): Promise<Answers> {
+    const answers = new Answers();
     const startMs = performance.now();
     const asked: Promise<void>[] = [];
     const over = end.then(() => true);
     do {
       const due = ((performance.now() - startMs) * rate) / 1000;
-      while (asked.length < due) asked.push(this.one(request, startMs + (asked.length * 1000) / rate));
+      while (asked.length < due) asked.push(this.one(startMs + (asked.length * 1000) / rate, answers));
     } while (!(await Promise.race([over, pause(5, false)])));
     await Promise.all(asked);
+    return answers;
   }
 
-  close(): void {
-    for (const connection of this.idle) connection.close();
-  }
-
-  /** Its time counts from when it was due. */
-  private async one(request: Buffer, dueMs: number): Promise<void> {
-    this.asked++;
-    let connection = this.idle.pop();
-    while (connection?.isOpen === false) connection = this.idle.pop(); // the load balancer has closed it
-    let status = 0;
-    const timer = setTimeout(() => connection?.close(), ANSWER_MS);
-    try {
-      connection ??= await Connection.open(this.port);
-      const reply = await connection.send(request);
-      ({ status } = reply);
-      if (/\r\nconnection: *close/i.test(reply.head)) connection.close();
-      else this.idle.push(connection);
-    } catch {
-      connection?.close();
-    }
-    clearTimeout(timer);
-    this.timesMs.push(performance.now() - dueMs);
-    this.answers.set(status, this.count(status) + 1);
+  private async one(dueMs: number, answers: Answers): Promise<void> {
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    const status = await fetch(`http://127.0.0.1:${this.port}/predict`, { ...this.request, signal })
+      .then(async (response) => {
+        await response.arrayBuffer();
+        return response.status;
+      })
+      .catch(() => 0);
+    answers.timesMs.push(performance.now() - dueMs);
+    answers.byStatus.set(status, answers.of(status) + 1);
   }
 }

@@ -3,8 +3,7 @@ import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { messageOf } from '#acuity/base/errors.js';
 import { markdownTable, textTable } from '#acuity/base/table.js';
-import type { Teardown } from '#fixtures/server.js';
-import { triedOnce, type Part, type PartOptions, type Trial } from './part.js';
+import { scoped, Trial, type Part, type PartOptions } from './part.js';
 
 export interface RunOptions extends Omit<PartOptions, 'say'> {
   readonly isJson: boolean;
@@ -29,30 +28,22 @@ export async function runParts(parts: readonly Part[], options: RunOptions): Pro
     : textTable([['part', ...HEAD], ...rows], { alignsRight: false });
   process.stdout.write(`${text}\n`);
   for (const { name, trials } of outcomes)
-    for (const { what, failures = [] } of trials)
+    for (const { what, failures } of trials)
       for (const failure of failures) process.stderr.write(`${name}, ${what}: ${failure}\n`);
   if (options.isDocumented) for (const outcome of outcomes) document(outcome);
   return outcomes.every(({ trials }) => trials.every(({ tried, held }) => tried === held));
 }
 
 async function runPart(part: Part, options: RunOptions): Promise<Outcome> {
-  const ends: (() => unknown)[] = [];
-  const scope: Teardown = { teardown: (end) => void ends.push(end) };
-  // On a signal, do what is possible synchronously, such as killing servers.
-  const onExit = (): void => ends.toReversed().forEach((end) => void end());
-  process.once('exit', onExit);
   const startMs = performance.now();
   const seconds = (): number => Math.round((performance.now() - startMs) / 1000);
   const say = (line: string): void => void process.stderr.write(`${part.name} (${seconds()} s): ${line}\n`);
   try {
     say(part.about);
-    const trials = await part.run(scope, { ...options, say });
+    const trials = await scoped((scope) => part.run(scope, { ...options, say }));
     return { name: part.name, seconds: seconds(), trials };
   } catch (error) {
-    return { name: part.name, seconds: seconds(), trials: [triedOnce('it ran', messageOf(error))] };
-  } finally {
-    process.off('exit', onExit);
-    for (const end of ends.toReversed()) await end();
+    return { name: part.name, seconds: seconds(), trials: [new Trial('it ran').add(messageOf(error))] };
   }
 }
 

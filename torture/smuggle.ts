@@ -1,6 +1,6 @@
 import { messageOf } from '#acuity/base/errors.js';
 import { seededRandom, type Random } from '#acuity/base/random.js';
-import { Connection, type Reply } from '#acuity/load/connection.js';
+import { Connection, requestBytes, type Reply } from '#acuity/load/connection.js';
 import { leftBehind } from '#fixtures/promtool.js';
 import {
   HAPROXY,
@@ -11,8 +11,8 @@ import {
   type PlainProxy,
 } from '#fixtures/proxies.js';
 import { startServer, type RunningServer, type Teardown } from '#fixtures/server.js';
-import { knownAnswers, requestIdOf, requestTo, wrongAnswer, type KnownAnswer } from './knownAnswers.js';
-import { Count, skippedTrial, type Form, type Part, type Trial } from './part.js';
+import { knownAnswers, requestIdOf, wrongAnswer, type KnownAnswer } from './knownAnswers.js';
+import { scoped, Trial, type Form, type Part } from './part.js';
 import { over1, over2, refusable, smuggled, type Send, type Senders } from './smugglers.js';
 
 /**
@@ -38,13 +38,8 @@ interface Setting {
 }
 
 const SETTINGS: readonly Setting[] = [
-  { name: 'HAProxy', skip: HAPROXY.skip, versions: [1], start: (t, port) => startPlainHaproxy(t, port) },
-  {
-    name: 'HAProxy, HTTP/2',
-    skip: HAPROXY.skip,
-    versions: [2],
-    start: (t, port) => startPlainHaproxy(t, port),
-  },
+  { name: 'HAProxy', skip: HAPROXY.skip, versions: [1], start: startPlainHaproxy },
+  { name: 'HAProxy, HTTP/2', skip: HAPROXY.skip, versions: [2], start: startPlainHaproxy },
   {
     name: 'HAProxy of Debian 13',
     skip: HAPROXY_OF_DEBIAN_13.skip,
@@ -67,12 +62,16 @@ export const smuggle: Part = {
     for (const setting of SETTINGS) {
       if (form === 'short' && setting.isLongOnly) continue;
       say(setting.name);
-      if (setting.skip !== false) trials.push(skippedTrial(setting.name, setting.skip));
-      else trials.push(...(await tryProxy(setting, { server, known, seed, ms: MS[form] })));
+      if (setting.skip !== false) trials.push(new Trial(setting.name).with({ skipped: setting.skip }));
+      else
+        trials.push(
+          ...(await scoped(async (scope) => {
+            const proxy = await setting.start(scope, server.port);
+            return new SmuggleRun(setting, proxy, { server, known, seed, ms: MS[form] }).trials();
+          })),
+        );
     }
-    const rest = new Count();
-    rest.add(await leftBehind(server));
-    return [...trials, rest.trial('nothing is left behind')];
+    return [...trials, new Trial('nothing is left behind').add(await leftBehind(server))];
   },
 };
 
@@ -83,48 +82,40 @@ interface Attacked {
   readonly ms: number;
 }
 
-async function tryProxy(setting: Setting, attacked: Attacked): Promise<Trial[]> {
-  const ends: (() => unknown)[] = [];
-  try {
-    const proxy = await setting.start({ teardown: (end) => void ends.push(end) }, attacked.server.port);
-    return await tryThrough(proxy, setting, attacked);
-  } finally {
-    for (const end of ends.toReversed()) await end();
-  }
-}
-
-async function tryThrough(
-  proxy: PlainProxy,
-  setting: Setting,
-  { server, known, seed, ms }: Attacked,
-): Promise<Trial[]> {
-  const run = new SmuggleRun(proxy, server.key, performance.now() + ms);
-  const version = (index: number): 1 | 2 => setting.versions[index % setting.versions.length] ?? 1;
-  const randomOf = (index: number): Random => seededRandom(seed * 1_000 + index);
-  await Promise.all([
-    ...known.map((answer, index) => run.ask(answer, `victim-${index}`)),
-    ...Array.from({ length: ATTACKERS }, (_, index) => run.attack(randomOf(index), version(index), index)),
-    ...Array.from({ length: REFUSED }, (_, index) =>
-      run.upload(randomOf(ATTACKERS + index), version(index), index),
-    ),
-  ]);
-  return run.trials(setting.name);
-}
-
 class SmuggleRun {
-  private readonly answers = new Count();
-  private readonly refusals = new Count();
+  private readonly answers: Trial;
+  private readonly refusals: Trial;
   /** Answers meant for another caller. */
   private others = 0;
   private attacks = 0;
   private readonly senders: Senders;
+  private readonly endsMs: number;
 
   constructor(
+    private readonly setting: Setting,
     private readonly proxy: PlainProxy,
-    private readonly key: string,
-    private readonly endsMs: number,
+    private readonly attacked: Attacked,
   ) {
-    this.senders = { keys: [key], bodyBytesMax: BODY_BYTES_MAX };
+    this.answers = new Trial(`${setting.name}: answers`);
+    this.refusals = new Trial(`${setting.name}: refusals of chunked uploads`);
+    this.senders = { key: attacked.server.key, bodyBytesMax: BODY_BYTES_MAX };
+    this.endsMs = performance.now() + attacked.ms;
+  }
+
+  async trials(): Promise<Trial[]> {
+    const { known, seed } = this.attacked;
+    const { versions } = this.setting;
+    const version = (index: number): 1 | 2 => versions[index % versions.length] ?? 1;
+    const randomOf = (index: number): Random => seededRandom(seed * 1_000 + index);
+    await Promise.all([
+      ...known.map((answer, index) => this.ask(answer, `victim-${index}`)),
+      ...Array.from({ length: ATTACKERS }, (_, index) => this.attack(randomOf(index), version(index), index)),
+      ...Array.from({ length: REFUSED }, (_, index) =>
+        this.upload(randomOf(ATTACKERS + index), version(index), index),
+      ),
+    ]);
+    const figure = `${this.attacks} attacks, ${this.others} answers of others`;
+    return [this.answers.with({ figure }), this.refusals];
   }
 
   private get isOver(): boolean {
@@ -132,12 +123,12 @@ class SmuggleRun {
   }
 
   /** A caller with one body whose correct answer is known. */
-  async ask(known: KnownAnswer, name: string): Promise<void> {
+  private async ask(known: KnownAnswer, name: string): Promise<void> {
     const { port } = this.proxy;
     let connection = await Connection.open(port);
     for (let count = 0; !this.isOver; count++) {
       const id = `${name}-${count}`;
-      const request = requestTo({ port, key: this.key }, known.body, id);
+      const request = requestBytes({ port, key: this.attacked.server.key }, known.body, id);
       const failure = await connection.send(request).then(
         (reply) => this.wrong(reply, id, known),
         (error: unknown) => `${messageOf(error)}: ${id}`,
@@ -157,14 +148,14 @@ class SmuggleRun {
     return wrong;
   }
 
-  async attack(random: Random, version: 1 | 2, attacker: number): Promise<void> {
+  private async attack(random: Random, version: 1 | 2, attacker: number): Promise<void> {
     await this.sending(version, async (send) => {
       await send(smuggled(random, this.senders, `attacker-${attacker}-${this.attacks++}`));
     });
   }
 
   /** Uploads that are refused: each refusal must arrive, at the right caller. */
-  async upload(random: Random, version: 1 | 2, caller: number): Promise<void> {
+  private async upload(random: Random, version: 1 | 2, caller: number): Promise<void> {
     let count = 0;
     await this.sending(version, async (send) => {
       const id = `upload-${caller}-${count++}`;
@@ -184,12 +175,5 @@ class SmuggleRun {
     } finally {
       close();
     }
-  }
-
-  trials(name: string): Trial[] {
-    return [
-      this.answers.trial(`${name}: answers`, `${this.attacks} attacks, ${this.others} answers of others`),
-      this.refusals.trial(`${name}: refusals of chunked uploads`),
-    ];
   }
 }

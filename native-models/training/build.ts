@@ -2,13 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { configOrExit } from '#acuity/commands/config.js';
 import { bundleModel } from '#acuity/commands/modelBundle.js';
 import { EXPLAIN_TABLE, type Golden, type Manifest } from '#acuity/model/manifest.js';
+import { runCommand, text, wholeNumber } from '#bench/cli.js';
 import { SCORE_FIELDS } from '#rules/fields.js';
 import { World } from './cohort/population.js';
 import { writeCohort } from './cohort/write.js';
-import { positive, readOptions } from './commandLine.js';
 import { explainTable } from './explainTable.js';
 import { reachTable } from './ranges.js';
 import { ServedModel } from './served.js';
@@ -96,14 +97,8 @@ const USAGE = `npm run model:build [-- options]
   --people N     a smaller cohort, for a try (default ${PEOPLE})
   --help         this text`;
 
-const text = { type: 'string' } as const;
-const order = readOptions(
-  USAGE,
-  {
-    out: { ...text, default: SERVED },
-    python: text,
-    people: { ...text, default: PEOPLE },
-  },
-  ({ out, people, python }) => ({ out, people: positive('--people', people), python }),
-);
-await build(order);
+await runCommand(USAGE, async () => {
+  const options = { out: text(SERVED), python: { type: 'string' }, people: text(PEOPLE) } as const;
+  const { out, python, people } = parseArgs({ options }).values;
+  await build({ out, python, people: wholeNumber(people) });
+});

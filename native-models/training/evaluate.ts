@@ -1,6 +1,7 @@
+import { parseArgs } from 'node:util';
 import { loadBundle } from '#acuity/model/bundle.js';
+import { oneOf, runCommand, text, wholeNumber } from '#bench/cli.js';
 import { World } from './cohort/population.js';
-import { listed, positive, readOptions } from './commandLine.js';
 import { accuracy } from './evaluation/accuracy.js';
 import { calibration } from './evaluation/calibration.js';
 import { writeCard } from './evaluation/card.js';
@@ -69,17 +70,12 @@ const USAGE = `npm run model:evaluate [-- options]
   --model DIR    a bundle (default ${SERVED}); the card of another one is left as it is
   --help         this text`;
 
-const asked = readOptions(
-  USAGE,
-  {
-    model: { type: 'string', default: SERVED },
-    points: { type: 'string', default: '' },
-    people: { type: 'string', default: String(PEOPLE) },
-  },
-  (values) => ({
-    ...values,
-    points: listed('--points', values.points, POINTS.keys()),
-    people: positive('--people', values.people),
-  }),
-);
-await evaluate(asked.model, asked.points, asked.people);
+await runCommand(USAGE, async () => {
+  const options = { model: text(SERVED), points: text(''), people: text(String(PEOPLE)) };
+  const { model, points, people } = parseArgs({ options }).values;
+  const asked = points
+    .split(',')
+    .filter(Boolean)
+    .map(oneOf([...POINTS.keys()].map(String), 'point'));
+  await evaluate(model, asked.map(Number), wholeNumber(people));
+});

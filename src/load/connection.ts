@@ -16,13 +16,14 @@ export interface Reply {
 const HEAD_END = '\r\n\r\n';
 const STATUS_AT = 'HTTP/1.1 '.length;
 
-/** The bytes of a request: built once, sent often. */
-export function requestBytes({ port, key }: Target, body: string): Buffer {
+/** The bytes of a request, with an id if it is given one: built once, sent often. */
+export function requestBytes({ port, key }: Target, body: string, id?: string): Buffer {
   const head = [
     'POST /predict HTTP/1.1',
     `Host: 127.0.0.1:${port}`,
     'Content-Type: application/json',
     `X-API-Key: ${key}`,
+    ...(id === undefined ? [] : [`X-Request-Id: ${id}`]),
     `Content-Length: ${Buffer.byteLength(body)}`,
   ];
   return Buffer.from(`${head.join('\r\n')}${HEAD_END}${body}`);

@@ -1,14 +1,20 @@
 import t from 'tap';
 import { manualClock } from '../fixtures/manualClock.js';
-import { MetricReader, MetricWriter } from '#acuity/base/metrics.js';
-import { METRICS, REFUSAL_CAUSES, STAGES, allocateLoopMetrics } from '#acuity/contract/metrics.js';
+import { MetricReader } from '#acuity/base/metrics.js';
+import {
+  METRICS,
+  REFUSAL_CAUSES,
+  STAGES,
+  allocateLoopMetrics,
+  loopRecorders,
+} from '#acuity/contract/metrics.js';
 import { TimeSeries, POINTS_MAX } from '#acuity/admin/timeSeries.js';
 
 const TOTAL = STAGES.indexOf('total');
 
 function scene({ loops = 1, workers = 1 } = {}) {
   const memories = Array.from({ length: loops }, allocateLoopMetrics);
-  const writers = memories.map((memory) => new MetricWriter(METRICS, memory));
+  const writers = memories.map(loopRecorders);
   const clock = manualClock(1_000_000);
   const timeSeries = new TimeSeries({
     reader: new MetricReader(METRICS, memories),
@@ -23,12 +29,12 @@ function scene({ loops = 1, workers = 1 } = {}) {
 
 t.test('a point holds the events since the one before, each second', async (t) => {
   const { writer, clock, timeSeries } = scene({ workers: 2 });
-  const total = writer.histograms('stages');
+  const total = writer.stages;
   for (let request = 0; request < 200; request++) total.observe(TOTAL, 1);
-  writer.cells('refusals').add(REFUSAL_CAUSES.indexOf('queueFull'), 10);
-  writer.histograms('batchRows').observe(0, 12);
-  writer.histograms('batchRows').observe(1, 4);
-  writer.cells('workerBusy').add(0, 1000);
+  writer.refusals.add(REFUSAL_CAUSES.indexOf('queueFull'), 10);
+  writer.batchRows.observe(0, 12);
+  writer.batchRows.observe(1, 4);
+  writer.workerBusy.add(0, 1000);
   clock.advance(2000);
   t.match(timeSeries.sample(), {
     atMs: 1_002_000,
@@ -52,7 +58,7 @@ t.test('a point holds the events since the one before, each second', async (t) =
 
 t.test('quantiles are of this second alone', async (t) => {
   const { writer, clock, timeSeries } = scene();
-  const total = writer.histograms('stages');
+  const total = writer.stages;
   for (let request = 0; request < 1000; request++) total.observe(TOTAL, 500);
   clock.advance(1000);
   timeSeries.sample();
@@ -69,8 +75,8 @@ t.test('each event loop has its own share', async (t) => {
   const { writers, clock, timeSeries } = scene({ loops: 2 });
   const read = (busyMs: readonly number[], cpuMs: readonly number[]): void => {
     for (const [loop, writer] of writers.entries()) {
-      writer.cells('loopBusy').set(0, busyMs[loop] ?? 0);
-      writer.cells('loopCpu').set(0, cpuMs[loop] ?? 0);
+      writer.loopBusy.set(0, busyMs[loop] ?? 0);
+      writer.loopCpu.set(0, cpuMs[loop] ?? 0);
     }
     clock.advance(1000);
   };

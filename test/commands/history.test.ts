@@ -2,10 +2,9 @@ import { join } from 'node:path';
 import t from 'tap';
 import { seededRandom } from '#acuity/base/random.js';
 import { registerHistory } from '#acuity/commands/history.js';
-import { HistoryDesk } from '#acuity/history/historyDesk.js';
 import type { GivenMeasurement } from '#acuity/records/request.js';
 import { dayOf } from '#acuity/history/night.js';
-import { randomRecord, step } from '../fixtures/histories.js';
+import { historyReader, randomRecord, step } from '../fixtures/histories.js';
 import { commanded } from '../fixtures/lake.js';
 import { REPOSITORY, cleanEnvironment } from '../fixtures/repository.js';
 import { ended } from '../fixtures/scripts.js';
@@ -20,11 +19,11 @@ function run(command: string, args: readonly string[], input = '') {
 
 function chain(nights: number, measured: readonly GivenMeasurement[] = []): string {
   const random = seededRandom(3);
-  const desk = new HistoryDesk();
-  let text = step(desk, '', NaN, randomRecord(random)).text;
+  const parser = historyReader();
+  let text = step(parser, '', NaN, randomRecord(random)).text;
   for (let night = 1; night < nights; night++) {
     text = step(
-      desk,
+      parser,
       text,
       (dayOf('2026-02-27') ?? NaN) + night,
       randomRecord(random, true),

@@ -110,10 +110,10 @@ t.test('renew gives 90 days from now, rotate another key in its place, revoke is
 const misuses: readonly (readonly [argv: string, reason: RegExp])[] = [
   ['issue', /--kind/],
   ['issue --kind test', /demo, live/],
-  ['issue --kind demo --rate 0', /integer from 1/],
-  ['issue --kind demo --rate 1.5', /integer from 1/],
+  ['issue --kind demo --rate 0', /a whole number, 1 to/],
+  ['issue --kind demo --rate 1.5', /a whole number, 1 to/],
   ['issue --kind demo --rate 1000001', /to 1000000/],
-  ['issue --kind demo --daily many', /integer from 1/],
+  ['issue --kind demo --daily many', /a whole number, 1 to/],
   ['issue --kind demo --daily 2147483648', /to 2147483647/],
   ['issue --kind demo --expires tomorrow', /ISO 8601/],
   ['issue --kind demo --expires 2030-02-30', /ISO 8601/],
@@ -176,7 +176,7 @@ t.test('usage tells the predictions of each key by day', async (t) => {
   });
   t.match((await operator.run('usage')).stdout, /^DAY +ID +PREDICTIONS +LABEL\n2030-01-01 +key_\w+ +5 +a\n$/);
   for (const days of ['0', '401', '1.5', 'all'])
-    t.match(await operator.run('usage', '--days', days), { exitCode: 1, stderr: /from 1 to 400/ });
+    t.match(await operator.run('usage', '--days', days), { exitCode: 1, stderr: /1 to 400/ });
 });
 
 t.test('import adds the keys of a file that are not there', async (t) => {

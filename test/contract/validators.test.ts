@@ -65,8 +65,8 @@ t.test('the published document takes what is read, and refuses what is refused',
 });
 
 t.test('the document and the reader agree on what needs or excludes a history', async (t) => {
-  const { desk } = new WasmParser(LIMITS);
-  const { text } = step(desk, '', NaN, randomRecord(seededRandom(1)));
+  const parser = new WasmParser(LIMITS);
+  const { text } = step(parser, '', NaN, randomRecord(seededRandom(1)));
   const past = (length: number): Json => ({
     past_sessions: Array.from({ length }, () => ({})),
     past_targets: Array.from({ length }, () => scoreRecord()),

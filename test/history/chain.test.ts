@@ -3,7 +3,8 @@ import { HISTORY_LENGTH_MAX, MEASURED_FIELDS, type MeasuredField } from '#rules/
 import { seededRandom, type Random } from '#acuity/base/random.js';
 import { FEATURES, FEATURE_COUNT } from '#acuity/contract/features.js';
 import { HISTORY_BYTES_MAX } from '#acuity/history/form.js';
-import { HistoryDesk } from '#acuity/history/historyDesk.js';
+import type { HistoryDesk } from '#acuity/history/historyDesk.js';
+import type { WasmParser } from '#acuity/reading/wasmParser.js';
 import type { GivenMeasurement } from '#acuity/records/request.js';
 import { QUANTITIES } from '#acuity/history/longRun.js';
 import { dateOf } from '#acuity/history/night.js';
@@ -11,7 +12,7 @@ import { VERSION } from '#acuity/history/text.js';
 import { featuriseRecord } from '#acuity/pipeline/featurise.js';
 import { adjustedRow } from '#acuity/pipeline/measuredRow.js';
 import { LAYOUT } from '#acuity/records/layout.js';
-import { THRESHOLDS, randomRecord, step, type Step } from '../fixtures/histories.js';
+import { THRESHOLDS, historyReader, randomRecord, step, type Step } from '../fixtures/histories.js';
 import { CONSTANTS, randomMeasurements } from '../fixtures/measured.js';
 import {
   added,
@@ -332,9 +333,9 @@ function measuredDifference(slow: SlowHistory, got: Step, night: number | undefi
 }
 
 /** What a history says, in the words of the slow one. */
-function nightsOf(desk: HistoryDesk, text: string): string[] {
-  if (!desk.read(text)) return ['no history'];
-  const { history } = desk;
+function nightsOf(parser: WasmParser, text: string): string[] {
+  if (!parser.readHistoryText(text)) return ['no history'];
+  const { history } = parser.desk;
   return Array.from({ length: history.count }, (_, index) => {
     const target = history.targets.subarray(index * TARGET_LENGTH, (index + 1) * TARGET_LENGTH);
     const chances = history.chances.subarray(2 * index, 2 * index + 2);
@@ -372,7 +373,7 @@ t.test(
   'chains of nights are what the contract says in plain code, and scoring the last night again changes nothing',
   async (t) => {
     const random = seededRandom(SEED);
-    const desk = new HistoryDesk();
+    const parser = historyReader();
     let [retired, replaced, late, ignored, summed] = [0, 0, 0, 0, 0];
     for (let chain = 0; chain < CHAINS; chain++) {
       const kind = (['dated', 'undated', 'mixed'] as const)[chain % 3] ?? 'mixed';
@@ -386,7 +387,7 @@ t.test(
         const { past, scored } = slow.take({ day, record });
         const given = day === undefined || random() < 0.5 ? [] : whatWasMeasured(random, day);
         const tooLate = slow.measure(given, day ?? NaN, CONSTANTS);
-        const got = step(desk, text, day ?? NaN, record, given);
+        const got = step(parser, text, day ?? NaN, record, given);
         ignored += tooLate.length;
         const ignoredNow = tooLate.map(({ score, day }) => `${score} ${dateOf(day)}`);
         if (
@@ -402,11 +403,11 @@ t.test(
         if (moved !== undefined) return t.fail(moved);
         if (!isSame(t, pastOf(got), slowPast(past), 'the past')) return;
         scored(said(got.scores));
-        if (!isSame(t, nightsOf(desk, got.text), slowNights(slow), 'the history')) return;
-        const wrong = longRunDifference(desk, slow);
+        if (!isSame(t, nightsOf(parser, got.text), slowNights(slow), 'the history')) return;
+        const wrong = longRunDifference(parser.desk, slow);
         if (wrong !== undefined) return t.fail(wrong);
         if (day !== undefined) {
-          const again = step(desk, got.text, day, record, random() < 0.5 ? given : []);
+          const again = step(parser, got.text, day, record, random() < 0.5 ? given : []);
           if (again.text !== got.text) return t.fail(`the history of ${kind} night ${day} scored again`);
           if (!isSame(t, pastOf(again), pastOf(got), 'the past of a night scored again')) return;
           if (!isSame(t, answers(again), answers(got), 'the answer to a night scored again')) return;
@@ -432,9 +433,9 @@ function isSame(t: Test, got: readonly string[], expected: readonly string[], wh
 t.test('the longest history has room for all measurements in its 2,048 characters', async (t) => {
   t.ok(VERSION.length + Math.ceil((HISTORY_BYTES_MAX * 4) / 3) <= HISTORY_LENGTH_MAX);
   const random = seededRandom(SEED);
-  const desk = new HistoryDesk();
+  const parser = historyReader();
   let text = '';
-  for (let day = 0; day < 40; day++) text = step(desk, text, 65_000 + day, randomRecord(random, true)).text;
+  for (let day = 0; day < 40; day++) text = step(parser, text, 65_000 + day, randomRecord(random, true)).text;
   const all = MEASURED_FIELDS.flatMap((score, index) =>
     Array.from({ length: 9 }, (_, day) => ({
       score,
@@ -443,6 +444,6 @@ t.test('the longest history has room for all measurements in its 2,048 character
       reliability: undefined,
     })),
   );
-  const longest = step(desk, text, 65_039, randomRecord(random, true), all).text;
+  const longest = step(parser, text, 65_039, randomRecord(random, true), all).text;
   t.equal(Math.floor(((longest.length - VERSION.length) * 3) / 4), HISTORY_BYTES_MAX);
 });

@@ -1,15 +1,24 @@
 import t from 'tap';
 import { createLog } from '#acuity/process/log.js';
-import { AccessLog, type AccessLine } from '#acuity/http/accessLog.js';
+import { AccessLog, lineOf, type AccessLine } from '#acuity/http/accessLog.js';
 
-const LINE: AccessLine = {
+const KEY = {
+  id: 'key_1',
+  kind: 'demo',
+  usableUntilMs: 0,
+  keyIndex: 0,
+  ratePerS: null,
+  dailyMax: null,
+} as const;
+const RECORD = {
   requestId: 'r-1',
-  status: 200,
-  keyId: 'key_1',
-  totalMs: 1.23456,
-  bytes: 42,
   traceparent: '',
-};
+  startedMs: 1,
+  receivedMs: 2,
+  bodyBytes: 42,
+  caller: { outcome: 'admitted', key: KEY, day: 0 },
+} as const;
+const LINE = lineOf(RECORD, 200, 2.23456);
 const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
 function written(line: AccessLine): Record<string, unknown> {
@@ -39,9 +48,10 @@ t.test('a line has id, status, key id, time and bytes; the level follows the sta
 });
 
 t.test('a well formed trace context is carried on, anything else is dropped', (t) => {
-  t.equal(written({ ...LINE, traceparent: TRACEPARENT })['traceparent'], TRACEPARENT);
+  const carried = (traceparent: string) => written(lineOf({ ...RECORD, traceparent }, 200, 2));
+  t.equal(carried(TRACEPARENT)['traceparent'], TRACEPARENT);
   for (const traceparent of ['', 'sk_live_x', TRACEPARENT.toUpperCase(), `${TRACEPARENT}-x`, '72,71,70']) {
-    t.notOk('traceparent' in written({ ...LINE, traceparent }), traceparent);
+    t.notOk('traceparent' in carried(traceparent), traceparent);
   }
   t.end();
 });

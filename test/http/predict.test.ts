@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { LoopLag } from '#acuity/http/loopMetrics.js';
-import type { PredictOptions } from '#acuity/http/predict.js';
+import type { PredictOptions } from '#acuity/http/door.js';
 import type { ScoreHandler } from '#acuity/scoring/scorer.js';
 import { Connection, chunked, head, send, sendOn, type Reply, type Sent } from '../fixtures/connection.js';
 import { GOOD_KEY, answer, openLoop, type TestLoop } from '../fixtures/loop.js';

@@ -217,7 +217,7 @@ const measured = (...measurements: object[]): object =>
   beside({ history: '', night: '2026-01-11', measurements });
 
 t.test('a history and the lists of the past are refused beside each other, at each of them', async (t) => {
-  const { text: history } = step(parser.desk, '', NaN, randomRecord(seededRandom(1)));
+  const { text: history } = step(parser, '', NaN, randomRecord(seededRandom(1)));
   for (const targets of ['past_targets', 'past_target']) {
     const found = findings(beside({ history, past_sessions: [{}], [targets]: [target] }));
     t.strictSame(
@@ -233,7 +233,7 @@ t.test('a history and the lists of the past are refused beside each other, at ea
 
 t.test('without constants of the model no measurement is taken, nor a history that has some', async (t) => {
   const measurement = { score: 'memory' as const, value: 60, day: 20_000, reliability: undefined };
-  const { text: history } = step(parser.desk, '', 20_000, randomRecord(seededRandom(1)), [measurement]);
+  const { text: history } = step(parser, '', 20_000, randomRecord(seededRandom(1)), [measurement]);
   const none = 'The model in force takes no measurements';
   for (const [body, msg] of [
     [measured({ score: 'attention', value: 50 }), none],

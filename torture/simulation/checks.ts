@@ -1,5 +1,6 @@
 import { BURST_S, dayOf } from '#acuity/auth/limits.js';
 import type { Admission } from '#acuity/auth/rateLimiter.js';
+import type { Faults } from './faults.js';
 import type { QuotaBound } from './quotaBound.js';
 import type { FleetStore } from './fleetStore.js';
 import type { Key } from './operator.js';
@@ -19,12 +20,7 @@ export interface ChecksOptions {
 }
 
 /** What happened in a run, as far as it excuses something. */
-export interface Excuses {
-  /** The store has lost something. */
-  readonly hasLosses: boolean;
-  /** Processes have ended without notice. */
-  readonly hasKills: boolean;
-}
+type Excuses = Pick<Faults, 'hasLosses' | 'hasKills'>;
 
 interface Bucket {
   excess: number;
@@ -64,7 +60,7 @@ export class Checks {
         scheduler.nowMs,
       );
       for (const seat of seats) {
-        if (!isReached(seat) || this.options.store.isPaused) seat.troubledMs = scheduler.nowMs;
+        if (!seat.isReached || this.options.store.isPaused) seat.troubledMs = scheduler.nowMs;
         this.checkKept(seat);
       }
       this.checkRevoked();
@@ -84,7 +80,7 @@ export class Checks {
   /** For how long a process has been in contact with a store that forgot nothing; 0 while it is not. */
   contactMs(seat: Seat): number {
     const { scheduler, store } = this.options;
-    if (!seat.actor.isAlive || !seat.replica.isOpen || !isReached(seat) || store.isPaused) return 0;
+    if (!seat.actor.isAlive || !seat.replica.isOpen || !seat.isReached || store.isPaused) return 0;
     return scheduler.nowMs - Math.max(seat.troubledMs, store.shakenMs);
   }
 
@@ -192,7 +188,7 @@ export class Checks {
     for (const seat of seats) {
       const { actor, replica, mustRefuse, visibleSinceMs } = seat;
       if (!actor.isAlive || !replica.isOpen) continue;
-      const isInContact = isReached(seat) && !store.isPaused;
+      const isInContact = seat.isReached && !store.isPaused;
       for (const { id, key } of keys) {
         if (!store.revoked.has(id) || !isInContact) visibleSinceMs.delete(id);
         else if (!visibleSinceMs.has(id)) visibleSinceMs.set(id, scheduler.nowMs);
@@ -224,11 +220,4 @@ export class Checks {
         `${Math.round(bucket.excess)} tokens of ${id} beyond its rate of ${ratePerS}/s: the bound is ${most}`,
       );
   }
-}
-
-/** Whether the process is in contact with the store, and nothing is under way that began when it was not. */
-function isReached({ lines, pausedSinceMs }: Seat): boolean {
-  return (
-    pausedSinceMs === undefined && lines.every(({ state, doubtful }) => state === 'sound' && doubtful === 0)
-  );
 }

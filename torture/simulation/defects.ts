@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { register } from 'node:module';
 import { join } from 'node:path';
-import { ROOT } from './revision.js';
+import { oneOf } from '#bench/cli.js';
+import { REPOSITORY } from '#fixtures/repository.js';
 
 /** A defect in a compiled module: code, and what is put in its place. */
 type Defect = readonly (readonly [module: string, code: string, defect: string])[];
@@ -37,8 +38,7 @@ export type DefectName = keyof typeof DEFECTS;
 
 /** Loads modules from now on with the defect in them. */
 export function plant(defect: string): void {
-  if (!(defect in DEFECTS)) throw new TypeError(`no defect is called ${defect}`);
-  const changes: Defect = DEFECTS[defect as DefectName];
+  const changes: Defect = DEFECTS[oneOf(Object.keys(DEFECTS) as DefectName[], 'defect')(defect)];
   const source = `export async function load(url, context, next) {
     const loaded = await next(url, context);
     for (const [module, code, defect] of ${JSON.stringify(changes)}) {
@@ -64,14 +64,14 @@ export interface Hunt {
 }
 
 /** Which fleets are simulated. */
-export interface HuntOptions {
+export interface Fleets {
   readonly first: number;
   readonly seeds: number;
   readonly hours: number;
 }
 
 /** Simulates a service with a defect, seed by seed until it is found. */
-export function hunt(defect: DefectName, { first, seeds, hours }: HuntOptions): Hunt {
+export function hunt(defect: DefectName, { first, seeds, hours }: Fleets): Hunt {
   const options = ['--defect', defect, '--first', `${first}`, '--seeds', `${seeds}`, '--hours', `${hours}`];
   const found = simulate(options);
   if (found === undefined) return { seed: undefined, violation: '', again: '', isReplayed: false };
@@ -80,7 +80,7 @@ export function hunt(defect: DefectName, { first, seeds, hours }: HuntOptions): 
 
 /** @returns what a run says when it fails; undefined where it does not */
 function simulate(options: readonly string[]): Omit<Hunt, 'isReplayed'> | undefined {
-  const command = [join(ROOT, '.build/torture/simulation/main.js'), ...options];
+  const command = [join(REPOSITORY, '.build/torture/simulation/main.js'), ...options];
   const { status, stdout, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8' });
   if (status === 0) return undefined;
   const [, seed, violation = ''] = /^seed (\d+) fails: (.*)$/m.exec(stdout) ?? [];

@@ -1,3 +1,4 @@
+import { below, pick } from '#acuity/base/random.js';
 import type { LineState } from './line.js';
 import type { WorkerTroubles } from './pool.js';
 import type { Actor, Scheduler } from './scheduler.js';
@@ -13,15 +14,15 @@ interface Stage {
   readonly traffic: Pick<Traffic, 'send'>;
   readonly store: FleetStore;
   readonly operator: Operator;
+  /** How often each thing that is counted has happened. */
+  readonly figures: ReadonlyMap<string, number>;
+  count(what: string): void;
   kill(at: number): void;
   stop(at: number): void;
   pause(at: number, ms: number): void;
   setLine(at: number, state: LineState): void;
   switchModel(): void;
 }
-
-/** Faults that were drawn, by what they were. */
-export type FaultFigures = Map<string, number>;
 
 interface Kind {
   readonly name: string;
@@ -31,10 +32,6 @@ interface Kind {
 const KEYS_MAX = 100;
 const KEYS_LEAST = 5;
 const LINE_STATES: readonly LineState[] = ['slow', 'torn', 'deaf', 'cut'];
-
-function seatOf({ seats }: Stage, random: () => number): number {
-  return Math.floor(random() * seats.length);
-}
 
 /** For a time that is short as a rule, from `least` on. */
 function spell(random: () => number, least: number, most: number): number {
@@ -66,8 +63,8 @@ const KINDS: readonly Kind[] = [
   {
     name: 'line fails',
     act: (world, random) => {
-      const state = LINE_STATES[Math.floor(random() * LINE_STATES.length)] ?? 'cut';
-      const seats = random() < 0.25 ? [...world.seats.keys()] : [seatOf(world, random)];
+      const state = pick(random, LINE_STATES);
+      const seats = random() < 0.25 ? [...world.seats.keys()] : [below(random, world.seats.length)];
       for (const at of seats) world.setLine(at, state);
       world.scheduler.after(world.scheduler.actor, spell(random, 100, 15_000), () => {
         for (const at of seats) world.setLine(at, 'sound');
@@ -85,10 +82,10 @@ const KINDS: readonly Kind[] = [
   },
   {
     name: 'replica stands still',
-    act: (world, random) => world.pause(seatOf(world, random), spell(random, 5, 10_000)),
+    act: (world, random) => world.pause(below(random, world.seats.length), spell(random, 5, 10_000)),
   },
-  { name: 'replica is killed', act: (world, random) => world.kill(seatOf(world, random)) },
-  { name: 'replica is stopped', act: (world, random) => world.stop(seatOf(world, random)) },
+  { name: 'replica is killed', act: (world, random) => world.kill(below(random, world.seats.length)) },
+  { name: 'replica is stopped', act: (world, random) => world.stop(below(random, world.seats.length)) },
   troubled('workers die, for a time', 'dies', 0.3, 5000),
   troubled('workers may hang, for a time', 'hangs', 0.05, 3000),
   troubled('workers are slow, for a time', 'isSlow', 1, 10_000),
@@ -126,7 +123,6 @@ const CALLS_PER_S: readonly number[] = [0.05, 0.3, 2];
 
 /** Which faults a run has is drawn with its seed: as a rule some kinds of them, now and then none. */
 export class Faults {
-  readonly figures: FaultFigures = new Map();
   readonly odds: { readonly hangUps: number; readonly slow: number; readonly poison: number };
   private readonly kinds: readonly Kind[];
   private readonly everyMs: number;
@@ -145,20 +141,18 @@ export class Faults {
     this.actor = actor;
     const share = random();
     this.kinds = KINDS.filter(() => random() < share);
-    this.everyMs = EVERY_MS[Math.floor(random() * EVERY_MS.length)] ?? SAVE_MS;
-    this.callsPerS = CALLS_PER_S[Math.floor(random() * CALLS_PER_S.length)] ?? 1;
+    this.everyMs = pick(random, EVERY_MS);
+    this.callsPerS = pick(random, CALLS_PER_S);
     const maybe = (most: number): number => (random() < 0.5 ? 0 : most * random());
     this.odds = { hangUps: maybe(0.3), slow: maybe(0.3), poison: maybe(0.02) };
   }
 
-  readonly onTrouble = (trouble: string): void => {
-    this.figures.set(trouble, (this.figures.get(trouble) ?? 0) + 1);
-  };
-
+  /** The store has lost something. */
   get hasLosses(): boolean {
     return this.has('store goes back') || this.has('store is emptied') || this.has('store fails over');
   }
 
+  /** Processes have ended without notice. */
   get hasKills(): boolean {
     return this.has(LOST);
   }
@@ -178,7 +172,7 @@ export class Faults {
   }
 
   private has(start: string): boolean {
-    return [...this.figures.keys()].some((name) => name.startsWith(start));
+    return [...this.world.figures.keys()].some((name) => name.startsWith(start));
   }
 
   private after(ms: number, work: () => void): void {
@@ -192,7 +186,7 @@ export class Faults {
     this.after(-Math.log(1 - random()) * this.everyMs, () => {
       const kind = this.kinds[Math.floor(random() * this.kinds.length)];
       if (kind !== undefined) {
-        this.onTrouble(kind.name);
+        this.world.count(kind.name);
         kind.act(this.world, random);
       }
       this.next();

@@ -34,10 +34,8 @@ export class FleetStore {
   constructor(private readonly options: FleetStoreOptions) {
     const { scheduler, offsetMs } = options;
     this.actor = scheduler.createActor('store');
-    this.store = new MemoryStore({
-      nowMs: () => scheduler.wallMs + offsetMs,
-      onPublished: () => this.publish(),
-    });
+    const nowMs = (): number => scheduler.wallMs + offsetMs;
+    this.store = new MemoryStore(nowMs, () => this.publish());
     this.saved = this.store.snapshot();
   }
 

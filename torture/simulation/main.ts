@@ -1,11 +1,15 @@
 /** `npm run faults -- simulate`: fleets in virtual time, each drawn from a seed, with everything that may happen to them. */
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { messageOf } from '#acuity/base/errors.js';
-import { DEFECTS, hunt, plant, type DefectName } from './defects.js';
-import { revision } from './revision.js';
+import { positive, runCommand, text } from '#bench/cli.js';
+import { REPOSITORY } from '#fixtures/repository.js';
+import { DEFECTS, hunt, plant, type DefectName, type Fleets } from './defects.js';
 
-const EXIT_USAGE = 64;
-const MS_PER_HOUR = 3_600_000;
+/** What a run follows from, beside its seed, as it was compiled. */
+const COMPILED = ['dist', '.build/torture/simulation'];
 
 const USAGE = `npm run faults -- simulate [options]
 
@@ -18,35 +22,26 @@ const USAGE = `npm run faults -- simulate [options]
   --revision R   where it failed: says if this tree is another one
   --help         this text`;
 
-try {
+await runCommand(USAGE, async () => {
   const { values } = parseArgs({
     options: {
-      seeds: { type: 'string', default: '20' },
-      hours: { type: 'string', default: '0.25' },
-      first: { type: 'string', default: '1' },
+      seeds: text('20'),
+      hours: text('0.25'),
+      first: text('1'),
       seed: { type: 'string' },
       defect: { type: 'string' },
       defects: { type: 'boolean', default: false },
       revision: { type: 'string' },
-      help: { type: 'boolean', default: false },
     },
   });
   const hours = positive(values.hours);
   const seeds = values.seed === undefined ? positive(values.seeds) : 1;
   const first = positive(values.seed ?? values.first);
-  if (values.help) say(USAGE);
-  else if (values.defects) findDefects(first, seeds, hours);
+  if (values.defects) findDefects(first, seeds, hours);
   else await simulate({ ...values, first, seeds, hours });
-} catch (error) {
-  if (!(error instanceof TypeError) && !(error instanceof RangeError)) throw error;
-  process.stderr.write(`${messageOf(error)}\n\n${USAGE}\n`);
-  process.exitCode = EXIT_USAGE;
-}
+});
 
-interface Asked {
-  readonly first: number;
-  readonly seeds: number;
-  readonly hours: number;
+interface Asked extends Fleets {
   readonly defect?: string | undefined;
   readonly revision?: string | undefined;
 }
@@ -57,20 +52,14 @@ async function simulate({ first, seeds, hours, defect, revision: wanted }: Asked
     say(`this tree is ${here}, not ${wanted}: what happened there may not happen here`);
   if (defect !== undefined) plant(defect);
   const { World } = await import('./world.js');
-  const sum = { hours: 0, requests: 0, lines: 0 };
-  const faults = new Map<string, number>();
-  const statuses = new Map<number, number>();
-  const startCpu = process.cpuUsage();
+  const sum = new Map<string, number>();
+  let simulatedHours = 0;
   for (let seed = first; seed < first + seeds; seed++) {
     try {
-      const figures = await new World(seed, hours).run();
-      const { traffic, trace } = figures;
-      sum.hours += figures.hours;
-      sum.requests += traffic.requests;
-      sum.lines += traffic.lines;
-      addAll(faults, figures.faults);
-      addAll(statuses, traffic.statuses);
-      say(`seed ${seed}: ${traffic.requests} requests, ${totalOf(figures.faults)} faults, trace ${trace}`);
+      const { hours: lasted, trace, figures } = await new World(seed, hours).run();
+      simulatedHours += lasted;
+      for (const [what, count] of figures) sum.set(what, (sum.get(what) ?? 0) + count);
+      say(`seed ${seed}: ${figures.get('requests') ?? 0} requests, trace ${trace}`);
     } catch (error) {
       say(`seed ${seed} fails: ${messageOf(error)}`);
       if (!(error instanceof Error && error.name === 'Violation'))
@@ -83,16 +72,9 @@ async function simulate({ first, seeds, hours, defect, revision: wanted }: Asked
       return;
     }
   }
-  const { user, system } = process.cpuUsage(startCpu);
-  const cpuMs = (user + system) / 1000;
-  const perHour = (count: number): string => Math.round(count / sum.hours).toLocaleString('en');
-  say(`\n${sum.hours.toFixed(2)} hours of ${seeds} fleets, ${sum.requests} requests; revision ${here}`);
-  say(
-    `an hour has ${perHour(sum.requests)} requests, ${perHour(sum.lines)} lines of lists, ${perHour(totalOf(faults))} faults`,
-  );
-  say(`${Math.round((sum.hours * MS_PER_HOUR) / cpuMs)} simulated hours in an hour of processor time`);
-  say(`answers: ${listOf(statuses)}`);
-  say(`faults: ${listOf(faults)}`);
+  say(`\n${simulatedHours.toFixed(2)} hours of ${seeds} fleets; revision ${here}`);
+  const most = [...sum].toSorted(([, a], [, b]) => b - a);
+  say(most.map(([what, count]) => `${what}: ${count}`).join('; '));
 }
 
 function findDefects(first: number, seeds: number, hours: number): void {
@@ -108,23 +90,16 @@ function findDefects(first: number, seeds: number, hours: number): void {
   }
 }
 
-function addAll<Name>(sum: Map<Name, number>, more: ReadonlyMap<Name, number>): void {
-  for (const [name, count] of more) sum.set(name, (sum.get(name) ?? 0) + count);
-}
-
-function totalOf(counts: ReadonlyMap<unknown, number>): number {
-  return [...counts.values()].reduce((sum, count) => sum + count, 0);
-}
-
-function listOf(counts: ReadonlyMap<number | string, number>): string {
-  const sorted = [...counts].toSorted(([, a], [, b]) => b - a);
-  return sorted.map(([name, count]) => `${name} ${count}`).join(', ');
-}
-
-function positive(text: string): number {
-  const value = Number(text);
-  if (value > 0 && Number.isFinite(value)) return value;
-  throw new RangeError(`a number above 0 is wanted, not ${text}`);
+/** A digest of what a run follows from; with a planted defect, of that too. */
+function revision(defect = ''): string {
+  const hash = createHash('sha256').update(defect);
+  for (const folder of COMPILED)
+    for (const path of readdirSync(join(REPOSITORY, folder), {
+      recursive: true,
+      encoding: 'utf8',
+    }).toSorted())
+      if (path.endsWith('.js')) hash.update(path).update(readFileSync(join(REPOSITORY, folder, path)));
+  return hash.digest('hex').slice(0, 12);
 }
 
 function say(line: string): void {

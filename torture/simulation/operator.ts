@@ -5,13 +5,8 @@ import type { FleetStore } from './fleetStore.js';
 import type { Line } from './line.js';
 import type { Actor, Scheduler } from './scheduler.js';
 
-export interface Key {
-  readonly id: string;
-  /** In clear. */
-  readonly key: string;
-  readonly dailyMax: number | null;
-  readonly ratePerS: number | null;
-}
+/** `key`: in clear. */
+export type Key = Pick<KeyRecord, 'id' | 'dailyMax' | 'ratePerS'> & { readonly key: string };
 
 const BACKUP_MAX = 8;
 

@@ -35,13 +35,13 @@ interface Run {
   readonly done: RunListener;
 }
 
-interface Worker {
+class Worker {
   /** What was sent to it and was not told yet, oldest first. */
-  readonly runs: Run[];
+  readonly runs: Run[] = [];
   /** Results that wait in its port, of the first runs. */
-  readonly posted: BatchResult[];
-  isBusy: boolean;
-  isStarting: boolean;
+  readonly posted: BatchResult[] = [];
+  isBusy = false;
+  isStarting = false;
 }
 
 const START_MS = 1500;
@@ -58,7 +58,7 @@ export class SimulatedPool implements InferencePool {
     const { workers, blocks, batchMax } = options;
     this.buffers = createBatchBuffers(blocks, batchMax);
     this.capacity = workers * BATCHES_PER_WORKER;
-    this.workers = Array.from({ length: workers }, () => freshWorker());
+    this.workers = Array.from({ length: workers }, () => new Worker());
   }
 
   get isStarting(): boolean {
@@ -126,7 +126,7 @@ export class SimulatedPool implements InferencePool {
   /** The thread ends: what it had posted may come or not, the rest fails. */
   private lose(worker: Worker): void {
     const at = this.workers.indexOf(worker);
-    const next = freshWorker();
+    const next = new Worker();
     this.workers[at] = next;
     const error = new Error('the worker has ended');
     this.options.onWorkerLost(error);
@@ -166,10 +166,6 @@ export class SimulatedPool implements InferencePool {
     const { scheduler } = this.options;
     scheduler.after(scheduler.actor, ms, work);
   }
-}
-
-function freshWorker(): Worker {
-  return { runs: [], posted: [], isBusy: false, isStarting: false };
 }
 
 function deliver(worker: Worker): void {

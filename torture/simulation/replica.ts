@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Authenticator, type KeyEntry } from '#acuity/auth/authenticator.js';
+import { Authenticator } from '#acuity/auth/authenticator.js';
 import { openKeyring, type Keyring } from '#acuity/auth/keyring.js';
 import { allocateLimits, Limits } from '#acuity/auth/limits.js';
 import { RateLimiter, type Admission } from '#acuity/auth/rateLimiter.js';
@@ -7,14 +7,14 @@ import { RedisCounts } from '#acuity/auth/redisCounts.js';
 import { RedisKeyStore } from '#acuity/auth/redisKeys.js';
 import type { StoreTransport } from '#acuity/auth/redisNames.js';
 import type { Clock } from '#acuity/base/clock.js';
-import { MetricWriter } from '#acuity/base/metrics.js';
+import { pick, type Random } from '#acuity/base/random.js';
 import type { Config } from '#acuity/config/options.js';
-import { METRICS, allocateLoopMetrics } from '#acuity/contract/metrics.js';
+import { allocateLoopMetrics, loopRecorders } from '#acuity/contract/metrics.js';
 import { AccessLog } from '#acuity/http/accessLog.js';
 import { BodyBudget, allocateBodyBudget } from '#acuity/http/bodyBudget.js';
 import type { LoopLag } from '#acuity/http/loopMetrics.js';
 import { Predict } from '#acuity/http/predict.js';
-import { requestIds } from '#acuity/http/requestId.js';
+import { requestIds } from '#acuity/http/exchange.js';
 import { RequestMetrics } from '#acuity/http/requestMetrics.js';
 import { RequestObserver } from '#acuity/http/requestObserver.js';
 import type { Bundle } from '#acuity/model/bundle.js';
@@ -29,15 +29,19 @@ import type { Actor, Scheduler } from './scheduler.js';
 import { THRESHOLDS } from './scores.js';
 
 /** How every process of a run is set up. */
-export interface Settings {
-  readonly loops: number;
-  readonly workers: number;
-  readonly batchMax: number;
-  readonly queueMax: number;
-  readonly deadlineMs: number;
-  readonly hangMs: number;
-  readonly bodyMaxBytes: number;
-  readonly bodiesMaxBytes: number;
+export type Settings = ReturnType<typeof settingsOf>;
+
+export function settingsOf(random: Random) {
+  return {
+    loops: pick(random, [1, 1, 2]),
+    workers: pick(random, [1, 2]),
+    batchMax: pick(random, [1, 2, 4, 8]),
+    queueMax: pick(random, [4, 16, 64]),
+    deadlineMs: pick(random, [300, 1000, 1000, 3000]),
+    hangMs: pick(random, [1500, 5000]),
+    bodyMaxBytes: pick(random, [131_072, 262_144]),
+    bodiesMaxBytes: pick(random, [262_144, 1_048_576]),
+  };
 }
 
 /** The ways of one process to the store, each its own connection. */
@@ -222,32 +226,13 @@ export class Replica {
   private async openLoop(authenticator: Authenticator, model: number): Promise<Loop> {
     const { settings, events, scheduler, actor } = this.options;
     const { clock } = this;
-    const limiter = new RateLimiter(new Limits(this.limits), scheduler.random);
-    const rateLimiter = {
-      admit: (key: KeyEntry, nowMs: number) => {
-        const verdict = limiter.admit(key, nowMs);
-        if (verdict.outcome === 'admitted') events.admitted(verdict, 1, 1);
-        return verdict;
-      },
-      admitMore: (...charge: Parameters<RateLimiter['admitMore']>) => {
-        const verdict = limiter.admitMore(...charge);
-        const [, { count, tokens }] = charge;
-        if (verdict.outcome === 'admitted') events.admitted(verdict, count, tokens);
-        return verdict;
-      },
-      leftOfDay: (admission: Admission, nowMs: number) => limiter.leftOfDay(admission, nowMs),
-      spend: (...charge: Parameters<RateLimiter['spend']>) => limiter.spend(...charge),
-      refund: (admission: Admission, count = 1) => {
-        limiter.refund(admission, count);
-        events.refunded(admission, count);
-      },
-    };
+    const rateLimiter = new WatchedLimiter(new Limits(this.limits), scheduler.random, events);
     const budget = new BodyBudget({
       memory: this.bodies,
       bytesMax: settings.bodiesMaxBytes,
       bodyBytesMax: settings.bodyMaxBytes,
     });
-    const metrics = new RequestMetrics(new MetricWriter(METRICS, allocateLoopMetrics()));
+    const metrics = new RequestMetrics(loopRecorders(allocateLoopMetrics()));
     const access = new AccessLog(this.silent, 0);
     const onHung = (): void => {
       predict.hang();
@@ -315,6 +300,35 @@ export class Replica {
     this.allQueues.push({ batcher, pool, max: queueMax });
     // No caller asks for explanations.
     return new RoutingScorer(batcher, () => batcher);
+  }
+}
+
+/** Tells what it admits, and what it gives back. */
+class WatchedLimiter extends RateLimiter {
+  constructor(
+    limits: Limits,
+    random: Random,
+    private readonly events: ReplicaEvents,
+  ) {
+    super(limits, random);
+  }
+
+  override admit(...charge: Parameters<RateLimiter['admit']>) {
+    const verdict = super.admit(...charge);
+    if (verdict.outcome === 'admitted') this.events.admitted(verdict, 1, 1);
+    return verdict;
+  }
+
+  override admitMore(...charge: Parameters<RateLimiter['admitMore']>) {
+    const verdict = super.admitMore(...charge);
+    const [, { count, tokens }] = charge;
+    if (verdict.outcome === 'admitted') this.events.admitted(verdict, count, tokens);
+    return verdict;
+  }
+
+  override refund(admission: Admission, count = 1): void {
+    super.refund(admission, count);
+    this.events.refunded(admission, count);
   }
 }
 

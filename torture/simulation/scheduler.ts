@@ -13,6 +13,8 @@ export class Actor {
   /** When it was paused last, and when it went on; for ever ago before that. */
   pausedMs = -Infinity;
   resumedMs = -Infinity;
+  /** For how long it was paused in all, until it went on last. */
+  sleptMs = 0;
   /** Immediates keep their order, and its turns of the loop end one after the other. */
   turnEndsMs = 0;
 
@@ -43,9 +45,6 @@ class Happening {
   unref(): this {
     return this;
   }
-  hasRef(): boolean {
-    return true;
-  }
 }
 
 /** How long the loop takes at most until it comes to its immediates, in ms. */
@@ -58,7 +57,6 @@ const TURN_MS = 0.05;
  */
 export class Scheduler {
   nowMs = 0;
-  events = 0;
   /** Of all that happened, and when: equal for equal runs. */
   trace = 0x811c9dc5;
   readonly random: Random;
@@ -70,7 +68,6 @@ export class Scheduler {
   private order = 0;
   private actors = 0;
   private fault: unknown;
-  private restore: () => void = () => undefined;
 
   constructor(seed: number) {
     this.random = seededRandom(seed);
@@ -99,11 +96,17 @@ export class Scheduler {
     if (!actor.isPaused) return;
     actor.isPaused = false;
     actor.resumedMs = this.nowMs;
+    actor.sleptMs += this.nowMs - actor.pausedMs;
     for (const happening of actor.held.splice(0)) {
       happening.dueMs = this.nowMs;
       happening.order = this.order++;
       this.push(happening);
     }
+  }
+
+  /** How long it has not been paused, in ms. */
+  awakeMs({ isPaused, pausedMs, sleptMs }: Actor): number {
+    return (isPaused ? pausedMs : this.nowMs) - sleptMs;
   }
 
   kill(actor: Actor): void {
@@ -152,7 +155,6 @@ export class Scheduler {
 
   private happen(next: Happening): void {
     const { actor } = next;
-    this.events++;
     this.note(actor.number);
     this.note(this.nowMs * 1000);
     this.actor = actor;
@@ -171,8 +173,8 @@ export class Scheduler {
     if (this.fault !== undefined) throw this.fault;
   }
 
-  /** Takes the place of the process's timers, clocks and random numbers, until `uninstall`. */
-  install(): void {
+  /** Takes the place of the process's timers, clocks and random numbers. @returns what gives them back */
+  install(): () => void {
     const { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate } = globalThis;
     const real = { setTimeout, setInterval, setImmediate, clearTimeout, clearInterval, clearImmediate };
     const { now } = Date;
@@ -209,7 +211,7 @@ export class Scheduler {
     Math.random = this.random;
     crypto.randomInt = ((max: number) => Math.floor(this.random() * max)) as typeof crypto.randomInt;
     syncBuiltinESMExports();
-    this.restore = () => {
+    return () => {
       process.off('unhandledRejection', onRejection);
       Object.assign(globalThis, real);
       Date.now = now;
@@ -218,10 +220,6 @@ export class Scheduler {
       crypto.randomInt = randomInt;
       syncBuiltinESMExports();
     };
-  }
-
-  uninstall(): void {
-    this.restore();
   }
 
   private timer(work: () => void, dueMs: number, everyMs?: number): Happening {

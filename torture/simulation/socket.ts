@@ -1,5 +1,3 @@
-import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
-
 /** The head of a request. */
 export interface Head {
   readonly method: string;
@@ -30,13 +28,8 @@ export class SimulatedRequest {
     return this.head.method.toLowerCase();
   }
 
-  end(): HttpRequest {
+  end(): void {
     this.isOver = true;
-    return this as unknown as HttpRequest;
-  }
-
-  get asRequest(): HttpRequest {
-    return this as unknown as HttpRequest;
   }
 }
 
@@ -61,10 +54,6 @@ export class SimulatedResponse {
     private readonly onAnswer: (answer: Answer) => void,
     private readonly reads: () => boolean,
   ) {}
-
-  get asResponse(): HttpResponse {
-    return this as unknown as HttpResponse;
-  }
 
   cork(work: () => void): this {
     this.touch();

@@ -5,13 +5,6 @@ interface Entry {
   expiresMs?: number;
 }
 
-export interface StoreOptions {
-  /** The store's clock: milliseconds since 1970. */
-  nowMs(): number;
-  /** Something was said on a channel. */
-  onPublished(channel: string): void;
-}
-
 /** What a store holds at a moment, as a file or a replica of it has it. */
 export type Snapshot = ReadonlyMap<string, Entry>;
 
@@ -24,15 +17,20 @@ export class MemoryStore {
   /** When it last went back: no watch outlives that. */
   private base = 0;
 
-  constructor(private readonly options: StoreOptions) {}
+  constructor(
+    /** The store's clock: milliseconds since 1970. */
+    private readonly nowMs: () => number,
+    /** Something was said on a channel. */
+    private readonly onPublished: () => void,
+  ) {}
 
   snapshot(): Snapshot {
-    return copyOf(this.entries);
+    return structuredClone(this.entries);
   }
 
   /** The store goes back to what it was; no connection outlives that. */
   restore(snapshot: Snapshot): void {
-    this.entries = copyOf(snapshot);
+    this.entries = structuredClone(snapshot) as Map<string, Entry>;
     this.writes.clear();
     this.base = ++this.written;
   }
@@ -51,7 +49,7 @@ export class MemoryStore {
       case 'PING':
         return 'PONG';
       case 'PUBLISH':
-        this.options.onPublished(key);
+        this.onPublished();
         return 0;
       case 'GET': {
         const value = this.entry(key)?.value;
@@ -65,7 +63,7 @@ export class MemoryStore {
       case 'EXPIRE': {
         const entry = this.entry(key);
         if (entry === undefined) return 0;
-        entry.expiresMs = this.options.nowMs() + 1000 * Number(first);
+        entry.expiresMs = this.nowMs() + 1000 * Number(first);
         return 1;
       }
       case 'HGET':
@@ -99,7 +97,7 @@ export class MemoryStore {
 
   private entry(key: string): Entry | undefined {
     const entry = this.entries.get(key);
-    if (entry?.expiresMs === undefined || entry.expiresMs > this.options.nowMs()) return entry;
+    if (entry?.expiresMs === undefined || entry.expiresMs > this.nowMs()) return entry;
     this.entries.delete(key);
     return undefined;
   }
@@ -143,11 +141,4 @@ export class StoreSession {
 
 function wrongKind(key: string): Error {
   return new Error(`WRONGTYPE of ${key}`);
-}
-
-function copyOf(entries: Snapshot): Map<string, Entry> {
-  const copy = new Map<string, Entry>();
-  for (const [key, { value, ...rest }] of entries)
-    copy.set(key, { ...rest, value: typeof value === 'string' ? value : new Map(value) });
-  return copy;
 }

@@ -1,3 +1,4 @@
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import { pick } from '#acuity/base/random.js';
 import { NDJSON_TYPE } from '#acuity/contract/mediaTypes.js';
 import type { Ask } from './callers.js';
@@ -7,30 +8,33 @@ import type { Replica } from './replica.js';
 import type { Actor, Scheduler } from './scheduler.js';
 import { SimulatedRequest, SimulatedResponse, type Answer, type Head } from './socket.js';
 
-/** Where requests go. */
-export interface Target {
+/** A process in the place of a replica: where requests go. */
+export class Seat {
   readonly replica: Replica;
-  readonly actor: Actor;
-  /** How long it has not been paused, in ms. */
-  awakeMs(): number;
-}
-
-/** A process in the place of a replica. */
-export interface Seat extends Target {
-  readonly member: Member;
-  readonly lines: Line[];
-  /** Since when it is paused. */
-  pausedSinceMs: number | undefined;
-  pausedMs: number;
-  /** When it last was not in contact with the store. */
-  troubledMs: number;
-  isStopping: boolean;
+  readonly lines: Line[] = [];
+  isStopping = false;
   /** Key id → since when the process could know that it is revoked. */
-  readonly visibleSinceMs: Map<string, number>;
+  readonly visibleSinceMs = new Map<string, number>();
   /** Ids of keys that the process has had the time to see as revoked. */
-  readonly mustRefuse: Set<string>;
+  readonly mustRefuse = new Set<string>();
   /** Ids of keys that it honoured when the store last held any. */
-  readonly honoured: Set<string>;
+  readonly honoured = new Set<string>();
+
+  constructor(
+    readonly actor: Actor,
+    readonly member: Member,
+    /** When it last was not in contact with the store. */
+    public troubledMs: number,
+    replicaOf: (seat: Seat) => Replica,
+  ) {
+    this.replica = replicaOf(this);
+  }
+
+  /** Whether it is in contact with the store, and nothing is under way that began when it was not. */
+  get isReached(): boolean {
+    const isSound = ({ state, doubtful }: Line): boolean => state === 'sound' && doubtful === 0;
+    return !this.actor.isPaused && this.lines.every(isSound);
+  }
 }
 
 export interface TrafficOptions {
@@ -40,19 +44,21 @@ export interface TrafficOptions {
   readonly answerMaxMs: number;
   /** Share of requests whose callers hang up, 0 to 1. */
   readonly hangUps: number;
-  targets(): readonly Target[];
+  targets(): readonly Seat[];
   /** A key in clear. */
   key(): string;
   ask(key: string): Ask;
   /** A request has ended, with so many predictions. */
   settled(key: string, predictions: number): void;
+  /** Something happened, once or so many times. */
+  count(what: string, times?: number): void;
   fault(what: string): void;
 }
 
 interface Sent {
   readonly id: string;
   readonly ask: Ask;
-  readonly target: Target;
+  readonly target: Seat;
   readonly response: SimulatedResponse;
   /** When its last byte came, of the time that its process is awake; undefined while it comes. */
   wholeAwakeMs: number | undefined;
@@ -64,17 +70,10 @@ interface Sent {
 
 const PIECES_MAX = 6;
 
-export interface TrafficFigures {
-  requests: number;
-  /** Predictions that lists were answered with. */
-  lines: number;
-  readonly statuses: Map<number, number>;
-}
-
 /** Carries requests to the processes, and looks at what comes back. */
 export class Traffic {
-  readonly figures: TrafficFigures = { requests: 0, lines: 0, statuses: new Map() };
   private readonly open = new Set<Sent>();
+  private requests = 0;
 
   constructor(private readonly options: TrafficOptions) {}
 
@@ -124,17 +123,18 @@ export class Traffic {
   }
 
   private checkWait({ id, target, unreadMs }: Sent, sinceMs: number): void {
-    const waitedMs = target.awakeMs() - sinceMs - unreadMs;
+    const waitedMs = this.options.scheduler.awakeMs(target.actor) - sinceMs - unreadMs;
     if (waitedMs > this.options.answerMaxMs)
       this.options.fault(`${id} waits for its answer for ${Math.round(waitedMs)} ms`);
   }
 
   /** @returns what happens when its head arrives */
-  private request(target: Target, key: string): () => void {
+  private request(target: Seat, key: string): () => void {
     const { deadlineMs, hangUps } = this.options;
+    this.options.count('requests');
     const ask = this.options.ask(key);
     const { isSlow = false } = ask;
-    const id = `r${++this.figures.requests}`;
+    const id = `r${++this.requests}`;
     const bytes = Buffer.from(ask.body);
     const isChunked = this.random() < 0.15;
     const head = this.head(ask, id, isChunked ? undefined : bytes.length);
@@ -191,9 +191,10 @@ export class Traffic {
     const loop = pick(this.options.scheduler.random, target.replica.loops);
     const { predict } = loop;
     const request = new SimulatedRequest(head);
-    if (head.path !== '/predict') predict.notFound(response.asResponse, request.asRequest);
-    else if (head.method !== 'POST') predict.methodNotAllowed(response.asResponse, request.asRequest);
-    else predict.handle(response.asResponse, request.asRequest);
+    const pair = [response as unknown as HttpResponse, request as unknown as HttpRequest] as const;
+    if (head.path !== '/predict') predict.notFound(...pair);
+    else if (head.method !== 'POST') predict.methodNotAllowed(...pair);
+    else predict.handle(...pair);
     request.end();
   }
 
@@ -202,7 +203,7 @@ export class Traffic {
     const { scheduler } = this.options;
     const { target, response } = sent;
     const end = (from: number): void => {
-      sent.wholeAwakeMs = target.awakeMs();
+      sent.wholeAwakeMs = scheduler.awakeMs(target.actor);
       response.receive(bytes.subarray(from), true);
     };
     // A head in a packet of its own: the library hands on an empty piece first.
@@ -237,14 +238,13 @@ export class Traffic {
   }
 
   private take(sent: Sent, answer: Answer): void {
-    const { fault, scheduler, settled } = this.options;
-    const { statuses } = this.figures;
+    const { fault, scheduler, settled, count } = this.options;
     const { id, ask } = sent;
     if (sent.isAnswered) return fault(`${id} is answered twice`);
     sent.isAnswered = true;
     const { status, body } = answer;
     scheduler.note(status);
-    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    count(`answered ${status}`);
     if (answer.headers['x-request-id'] !== id) return fault(`${id} gets the answer of another request`);
     if (!ask.allows(status)) return fault(`${id} is answered ${status}: ${body}`);
     if (status !== 200) return;
@@ -252,7 +252,7 @@ export class Traffic {
     const difference = ask.fault(answer);
     if (difference !== undefined) return fault(`${id} gets ${difference}`);
     const predictions = predictionsIn(answer, ask);
-    if (ask.type === NDJSON_TYPE) this.figures.lines += predictions;
+    if (ask.type === NDJSON_TYPE) count('lines of lists answered', predictions);
     settled(ask.key, predictions);
   }
 

@@ -1,26 +1,19 @@
-import { pick, type Random } from '#acuity/base/random.js';
+import { pick } from '#acuity/base/random.js';
 import { Callers } from './callers.js';
 import { Checks } from './checks.js';
-import { Faults, LOST, type FaultFigures } from './faults.js';
+import { Faults, LOST } from './faults.js';
 import { QuotaBound, SETTLED_MS } from './quotaBound.js';
 import { FleetStore } from './fleetStore.js';
-import type { Line, LineState } from './line.js';
+import type { LineState } from './line.js';
 import { Operator } from './operator.js';
 import type { WorkerTroubles } from './pool.js';
-import { Replica, type Settings } from './replica.js';
+import { Replica, settingsOf, type Settings } from './replica.js';
 import { Scheduler, type Actor } from './scheduler.js';
-import { Traffic, type Seat, type TrafficFigures } from './traffic.js';
+import { Seat, Traffic } from './traffic.js';
 
 /** What must hold and does not. */
 export class Violation extends Error {
   override readonly name = 'Violation';
-}
-
-export interface RunFigures {
-  readonly hours: number;
-  readonly trace: string;
-  readonly traffic: TrafficFigures;
-  readonly faults: FaultFigures;
 }
 
 const QUOTAS = [2, 20, 61, 400, 5000];
@@ -47,6 +40,8 @@ export class World {
   readonly store: FleetStore;
   readonly operator: Operator;
   readonly traffic: Traffic;
+  /** How often each thing happened: requests, their answers, faults. */
+  readonly figures = new Map<string, number>();
   private model = 1;
   private readonly actor: Actor;
   private readonly bound: QuotaBound;
@@ -66,25 +61,26 @@ export class World {
     scheduler.startMs = MIDNIGHT_MS - hours * HOUR_MS * random();
     this.settings = settingsOf(random);
     this.faults = new Faults(this, pick(random, [1, 2, 2, 3, 4]));
-    const { onTrouble, odds, replicas } = this.faults;
+    const { odds, replicas } = this.faults;
+    const { count } = this;
     const fail = (what: string): never => this.fail(what);
     const quotas = new Map<string, number>();
     this.store = new FleetStore({
       scheduler,
       seats,
       offsetMs: this.offsetMs(),
-      onFault: onTrouble,
+      onFault: count,
       onShaken: () => this.checks.shake(),
       fail,
     });
     this.bound = new QuotaBound(quotas, (id, day) => this.store.counted(id, day));
-    this.operator = new Operator(scheduler, this.store, quotas, onTrouble);
+    this.operator = new Operator(scheduler, this.store, quotas, count);
     const { settings, bound, store } = this;
     const { keys } = this.operator;
     this.checks = new Checks({ scheduler, settings, replicas, seats, keys, store, bound, fail });
     const poison = new Set<number>();
     const unlucky = new Set<number>();
-    this.troubles = { dies: 0, hangs: 0, isSlow: 0, poison, unlucky, onTrouble };
+    this.troubles = { dies: 0, hangs: 0, isSlow: 0, poison, unlucky, onTrouble: count };
     const { deadlineMs, hangMs, bodyMaxBytes, queueMax } = settings;
     const callers = new Callers({ random, bodyMaxBytes, queueMax, odds, poison, unlucky });
     const sweepMs = Math.max(5, Math.min(deadlineMs, hangMs) / 20);
@@ -97,14 +93,15 @@ export class World {
       key: () => this.someKey(),
       ask: (key) => callers.ask(key),
       settled: (...account) => this.checks.settled(...account),
+      count,
       fault: fail,
     });
   }
 
   /** Rejects with a `Violation` where something does not hold. */
-  async run(): Promise<RunFigures> {
-    const { scheduler } = this;
-    scheduler.install();
+  async run() {
+    const { scheduler, figures } = this;
+    const uninstall = scheduler.install();
     try {
       await this.begin();
       const endMs = this.hours * HOUR_MS;
@@ -113,16 +110,17 @@ export class World {
       this.watchWaits();
       await scheduler.run(endMs);
       await this.end();
-      return {
-        hours: scheduler.nowMs / HOUR_MS,
-        trace: scheduler.trace.toString(16).padStart(8, '0'),
-        traffic: this.traffic.figures,
-        faults: this.faults.figures,
-      };
+      const trace = scheduler.trace.toString(16).padStart(8, '0');
+      return { hours: scheduler.nowMs / HOUR_MS, trace, figures };
     } finally {
-      scheduler.uninstall();
+      uninstall();
     }
   }
+
+  /** Something happened, once or so many times. */
+  readonly count = (what: string, times = 1): void => {
+    this.figures.set(what, (this.figures.get(what) ?? 0) + times);
+  };
 
   /** Ends the run. */
   fail(what: string): never {
@@ -136,12 +134,8 @@ export class World {
   start(at: number): void {
     const { scheduler, checks, store } = this;
     const actor = scheduler.createActor(`replica ${at}`);
-    const lines: Line[] = [];
-    const seat: Seat = {
-      actor,
-      lines,
-      member: this.bound.member(),
-      replica: new Replica({
+    const replicaOf = (seat: Seat): Replica =>
+      new Replica({
         scheduler,
         actor,
         offsetMs: this.offsetMs(),
@@ -149,11 +143,11 @@ export class World {
         troubles: this.troubles,
         model: this.model,
         lines: {
-          keys: store.line(actor, lines),
-          counts: store.line(actor, lines, () => this.answered(seat)),
-          listen: (onMessage) => store.listen(actor, lines, onMessage),
+          keys: store.line(actor, seat.lines),
+          counts: store.line(actor, seat.lines, () => this.answered(seat)),
+          listen: (onMessage) => store.listen(actor, seat.lines, onMessage),
           close: () => {
-            for (const line of lines) line.close();
+            for (const line of seat.lines) line.close();
           },
         },
         events: {
@@ -163,19 +157,8 @@ export class World {
           hung: () => this.leave(at, 1200),
           fault: (error) => this.fail(`a request failed unexpectedly: ${error.stack}`),
         },
-      }),
-      pausedSinceMs: undefined,
-      pausedMs: 0,
-      awakeMs: () =>
-        scheduler.nowMs -
-        seat.pausedMs -
-        (seat.pausedSinceMs === undefined ? 0 : scheduler.nowMs - seat.pausedSinceMs),
-      troubledMs: scheduler.nowMs,
-      isStopping: false,
-      visibleSinceMs: new Map(),
-      mustRefuse: new Set(),
-      honoured: new Set(),
-    };
+      });
+    const seat = new Seat(actor, this.bound.member(), scheduler.nowMs, replicaOf);
     this.seats[at] = seat;
     scheduler.after(actor, 0, () => void seat.replica.open());
   }
@@ -198,7 +181,7 @@ export class World {
   kill(at: number): void {
     const seat = this.seats[at];
     if (seat === undefined || !seat.actor.isAlive) return;
-    this.faults.onTrouble(LOST);
+    this.count(LOST);
     this.scheduler.kill(seat.actor);
     this.store.forget(seat.actor);
     this.traffic.lose(seat.replica, false);
@@ -210,7 +193,7 @@ export class World {
   /** As its supervisor stops it; another one takes its place. */
   stop(at: number): void {
     const seat = this.seats[at];
-    if (seat?.replica.isOpen !== true || seat.isStopping || seat.pausedSinceMs !== undefined) return;
+    if (seat?.replica.isOpen !== true || seat.isStopping || seat.actor.isPaused) return;
     seat.isStopping = true;
     this.scheduler.after(seat.actor, 0, () => void this.stopInOrder(seat, at));
   }
@@ -236,17 +219,14 @@ export class World {
 
   pause(at: number, ms: number): void {
     const seat = this.seats[at];
-    if (seat === undefined || seat.pausedSinceMs !== undefined) return;
+    if (seat === undefined || seat.actor.isPaused) return;
     this.scheduler.pause(seat.actor);
-    seat.pausedSinceMs = this.scheduler.nowMs;
     if (ms > 300) this.checks.shake();
     this.scheduler.after(this.actor, ms, () => this.resume(seat));
   }
 
   private resume(seat: Seat): void {
-    if (seat.pausedSinceMs === undefined) return;
-    seat.pausedMs += this.scheduler.nowMs - seat.pausedSinceMs;
-    seat.pausedSinceMs = undefined;
+    if (!seat.actor.isPaused) return;
     seat.visibleSinceMs.clear();
     seat.troubledMs = this.scheduler.nowMs;
     this.scheduler.resume(seat.actor);
@@ -322,17 +302,4 @@ export class World {
     const limited = random() < 0.5 ? valid.filter(({ dailyMax }) => dailyMax !== null) : valid;
     return pick(random, limited.length > 0 ? limited : keys).key;
   }
-}
-
-function settingsOf(random: Random): Settings {
-  return {
-    loops: pick(random, [1, 1, 2]),
-    workers: pick(random, [1, 2]),
-    batchMax: pick(random, [1, 2, 4, 8]),
-    queueMax: pick(random, [4, 16, 64]),
-    deadlineMs: pick(random, [300, 1000, 1000, 3000]),
-    hangMs: pick(random, [1500, 5000]),
-    bodyMaxBytes: pick(random, [131_072, 262_144]),
-    bodiesMaxBytes: pick(random, [262_144, 1_048_576]),
-  };
 }

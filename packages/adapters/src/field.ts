@@ -1,6 +1,7 @@
 import { UnitError } from './unitChecks.js';
 import { AdapterError, placeOf, type Path } from './adapterError.js';
 import { lookOf } from './looks.js';
+import type { Span } from './sleep.js';
 import { localMs, offsetMs, writtenTime } from './zone.js';
 
 const DAY_S = 86_400;
@@ -164,6 +165,18 @@ export class Field {
     const look = lookOf(this.value);
     return this.fail(`expected ${what}${look === undefined ? '' : `; ${look}`}`);
   }
+}
+
+/** Makes fields of what an adapter was given, by their names, in the zone of its options. @internal */
+export function fieldsOf<Input extends { readonly zone?: string }>(
+  input: Input,
+): (name: Extract<keyof Input, string>) => Field {
+  return (name) => new Field(input[name], name, input.zone);
+}
+
+/** From one time to another, and the offset from UTC at the end, if that is written. @internal */
+export function spanOf(from: Field, to: Field): Span & { readonly eastMs: number | undefined } {
+  return { fromMs: from.moment(), toMs: to.moment(), eastMs: to.eastMs() };
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { StageDurations } from './sleep.js';
+import { STAGES, type StageDurations } from './sleep.js';
 import { isReading, UnitError } from './unitChecks.js';
 import type { Night } from './choose.js';
 import type { Field } from './field.js';
@@ -53,12 +53,7 @@ function durationsOf(parts: readonly Part[], gapS: number): Pick<Joined, 'stages
       const value = of(details);
       return total === undefined || value === undefined ? undefined : total + value;
     }, 0);
-  const [deep, rem, light, awake] = [
-    sum(({ stages }) => stages?.deep),
-    sum(({ stages }) => stages?.rem),
-    sum(({ stages }) => stages?.light),
-    sum(({ stages }) => stages?.awake),
-  ];
+  const [deep, rem, light, awake] = STAGES.map((stage) => sum(({ stages }) => stages?.[stage]));
   const isStaged = deep !== undefined && rem !== undefined && light !== undefined;
   return {
     stages: { ...(isStaged && { deep, rem, light }), ...(awake !== undefined && { awake: awake + gapS }) },

@@ -2,7 +2,7 @@ import type { Span, Stage } from '../sleep.js';
 import { isReading } from '../unitChecks.js';
 import { AdapterError } from '../adapterError.js';
 import { adapt, givenMoment, withinHours, type Adapted, type AdapterOptions } from '../adapt.js';
-import { Field, recordsOf } from '../field.js';
+import { fieldsOf, recordsOf, spanOf, type Field } from '../field.js';
 import { firstFrom } from '../ordered.js';
 import { sleepsOfPieces, type Piece } from '../pieces.js';
 import type { Left, Reading, SleepRecord } from '../records.js';
@@ -56,16 +56,15 @@ export interface HealthReading extends Reading {
 }
 
 /** The session of records that an app read. */
-export function fromAppleHealth({ records, export: file, ...options }: AppleHealthInput): Adapted {
-  const sent = new Field(records, 'records', options.zone);
-  const whole = new Field(file, 'export');
+export function fromAppleHealth(input: AppleHealthInput): Adapted {
+  const [sent, whole] = [fieldsOf(input)('records'), fieldsOf(input)('export')];
   if (!whole.isAbsent) whole.fail(EXPORT);
-  if (typeof records === 'string') sent.fail(EXPORT);
-  const { pieces, heart, breath, unread } = readOf(recent(recordsSent(sent), options));
+  if (typeof sent.value === 'string') sent.fail(EXPORT);
+  const { pieces, heart, breath, unread } = readOf(recent(recordsSent(sent), input));
   const place = sent.as(undefined);
   try {
     const adapted = adapt(
-      options,
+      input,
       sent.isAbsent ? undefined : sleepsOf(pieces, [...heart, ...breath]),
       [{ field: place.get(HEART), samples: heart }],
       [{ field: place.get(BREATH), samples: breath }],
@@ -129,11 +128,10 @@ export function pieceOf(field: Field): Piece[] {
   const stage = VALUES.get(String(value).replace('HKCategoryValueSleepAnalysis', ''));
   if (stage === undefined) return field.fail('has no value that is known');
   if (stage === 'inBed') return [];
-  const until = field.get('endDate');
-  const [from, to] = [field.get('startDate').moment(), until.moment()];
+  const { fromMs: from, toMs: to, eastMs } = spanOf(field.get('startDate'), field.get('endDate'));
   if (to <= from) field.fail('ends before it begins');
   if (to - from > DAY_MS) field.fail('is longer than a day');
-  return [{ field, stage, from, to, eastMs: until.eastMs(), source: field.get('sourceName').text() ?? '' }];
+  return [{ field, stage, from, to, eastMs, source: field.get('sourceName').text() ?? '' }];
 }
 
 /** @internal */

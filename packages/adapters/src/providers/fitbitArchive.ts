@@ -1,6 +1,6 @@
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
-import { Field, recordsOf } from '../field.js';
+import { fieldsOf, recordsOf, type Field } from '../field.js';
 import type { SleepDetails, SleepRecord } from '../records.js';
 import { series } from '../series.js';
 
@@ -17,19 +17,17 @@ export interface FitbitArchiveInput extends AdapterOptions {
 }
 
 /** The session of an archive of Fitbit. */
-export function fromFitbitArchive({ sleep, heart_rate: heartRate, ...options }: FitbitArchiveInput): Adapted {
-  const logs = recordsOf(new Field(sleep, 'sleep', options.zone), {
-    isList: true,
-    what: 'the list of a file sleep-*.json of the archive',
-  });
-  const field = new Field(heartRate, 'heart_rate');
-  const samples = recordsOf(field, {
-    isList: true,
-    what: 'the list of a file heart_rate-*.json of the archive',
-  });
+export function fromFitbitArchive(input: FitbitArchiveInput): Adapted {
+  const logs = listOf(input, 'sleep');
   const value = (one: Field) => one.get('value', 'bpm').number();
-  const heart = series(field, samples ?? [], (one) => heartMs(one.get('dateTime')), value);
-  return adapt(options, logs?.map(recordOf), [heart]);
+  const samples = listOf(input, 'heart_rate') ?? [];
+  const heart = series(fieldsOf(input)('heart_rate'), samples, (one) => heartMs(one.get('dateTime')), value);
+  return adapt(input, logs?.map(recordOf), [heart]);
+}
+
+function listOf(input: FitbitArchiveInput, name: 'sleep' | 'heart_rate'): Field[] | undefined {
+  const what = `the list of a file ${name}-*.json of the archive`;
+  return recordsOf(fieldsOf(input)(name), { isList: true, what });
 }
 
 /** "03/01/26 06:45:00", month first. */

@@ -1,6 +1,6 @@
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
 import { durations, stretches, type Stretch } from '../durations.js';
-import { Field, recordsOf, refuseOthers } from '../field.js';
+import { fieldsOf, recordsOf, refuseOthers, type Field } from '../field.js';
 import type { Series, SleepDetails, SleepRecord } from '../records.js';
 import { STAGES } from '../sleep.js';
 
@@ -26,13 +26,14 @@ const STANDINGS: Readonly<Record<string, number>> = {
 };
 
 /** The session of Garmin's summaries. */
-export function fromGarmin({ sleep, daily, respiration, ...options }: GarminInput): Adapted {
-  const days = summariesOf(new Field(daily, 'daily', options.zone), 'dailies');
-  const breaths = summariesOf(new Field(respiration, 'respiration', options.zone), 'allDayRespiration');
-  const sleeps = summariesOf(new Field(sleep, 'sleep', options.zone), 'sleeps');
+export function fromGarmin(input: GarminInput): Adapted {
+  const sent = fieldsOf(input);
+  const days = summariesOf(sent('daily'), 'dailies');
+  const breaths = summariesOf(sent('respiration'), 'allDayRespiration');
+  const sleeps = summariesOf(sent('sleep'), 'sleeps');
   refuseOthers('userId', sleeps, days, breaths);
   return adapt(
-    options,
+    input,
     sleeps?.map(recordOf),
     days?.map((day) => offsetSeries(day, 'timeOffsetHeartRateSamples')),
     breaths?.map((one) => offsetSeries(one, 'timeOffsetEpochToBreaths')),

@@ -1,6 +1,6 @@
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
-import { Field, refuseOthers } from '../field.js';
+import { fieldsOf, refuseOthers, type Field } from '../field.js';
 import type { Series, SleepDetails, SleepRecord } from '../records.js';
 import { series } from '../series.js';
 
@@ -19,19 +19,15 @@ export interface GarminConnectInput extends AdapterOptions {
 }
 
 /** The session of Garmin Connect's answers. */
-export function fromGarminConnect({
-  sleep,
-  heart_rate: heartRate,
-  respiration,
-  ...options
-}: GarminConnectInput): Adapted {
-  const days = daysOf(new Field(sleep, 'sleep', options.zone), 'dailySleepDTO');
-  const hearts = daysOf(new Field(heartRate, 'heart_rate', options.zone), 'heartRateValues');
-  const breaths = daysOf(new Field(respiration, 'respiration', options.zone), 'respirationValuesArray');
+export function fromGarminConnect(input: GarminConnectInput): Adapted {
+  const sent = fieldsOf(input);
+  const days = daysOf(sent('sleep'), 'dailySleepDTO');
+  const hearts = daysOf(sent('heart_rate'), 'heartRateValues');
+  const breaths = daysOf(sent('respiration'), 'respirationValuesArray');
   const nights = days?.map((day) => day.get('dailySleepDTO')).filter((night) => !night.isAbsent);
   refuseOthers('userProfilePK', nights, hearts, breaths);
   return adapt(
-    options,
+    input,
     days?.filter(isNight).map(recordOf),
     hearts?.map((day) => pairSeries(day.get('heartRateValues'))),
     breaths?.map((day) => pairSeries(day.get('respirationValuesArray'))),

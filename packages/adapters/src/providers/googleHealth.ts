@@ -1,7 +1,7 @@
 import type { Span, Stage } from '../sleep.js';
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
 import { durations, stretches } from '../durations.js';
-import { Field, recordsOf } from '../field.js';
+import { fieldsOf, recordsOf, spanOf, type Field } from '../field.js';
 import { firstFrom, grouped } from '../ordered.js';
 import type { Series, SleepDetails, SleepRecord } from '../records.js';
 import { series } from '../series.js';
@@ -32,20 +32,15 @@ const STAGES: Readonly<Record<string, Stage | 'asleep'>> = {
 const SUMMARY_LATE_MAX_MS = 12 * 3_600_000;
 
 /** The session of the Google Health API's answers. */
-export function fromGoogleHealth({
-  sleep,
-  heart_rate: heartRate,
-  respiratory_rate: respiratoryRate,
-  ...options
-}: GoogleHealthInput): Adapted {
-  const rates = new Field(respiratoryRate, 'respiratory_rate', options.zone);
-  const breaths = (pointsOf(rates, 'respiratoryRateSleepSummary') ?? [])
+export function fromGoogleHealth(input: GoogleHealthInput): Adapted {
+  const sent = fieldsOf(input);
+  const breaths = (pointsOf(sent('respiratory_rate'), 'respiratoryRateSleepSummary') ?? [])
     .map(({ field }) => ({ field, atMs: sampleMs(field) }))
     .toSorted((a, b) => a.atMs - b.atMs);
-  const records = pointsOf(new Field(sleep, 'sleep', options.zone), 'sleep');
-  const hearts = new Field(heartRate, 'heart_rate', options.zone);
+  const records = pointsOf(sent('sleep'), 'sleep');
+  const hearts = sent('heart_rate');
   return adapt(
-    options,
+    input,
     records?.map((point) => recordOf(point, breaths)),
     bySource(
       hearts.has('dataPoints') ? hearts.get('dataPoints') : hearts,
@@ -89,19 +84,15 @@ function sampleMs(point: Field): number {
 }
 
 function recordOf({ field, source }: Point, breaths: readonly Summary[]): SleepRecord {
-  const span = {
-    fromMs: field.get('interval', 'startTime').moment(),
-    toMs: field.get('interval', 'endTime').moment(),
-  };
+  const span = spanOf(field.get('interval', 'startTime'), field.get('interval', 'endTime'));
   const read = (): SleepDetails => {
     const average = nearest(span, breaths)?.get('fullSleepStats', 'breathsPerMinute');
     return { ...stagesOf(field, span), ...(average !== undefined && { breathAverage: average }) };
   };
-  const east = field.get('interval', 'endUtcOffset');
   return {
     field,
     ...span,
-    eastMs: secondsOf(east),
+    eastMs: secondsOf(field.get('interval', 'endUtcOffset')),
     isNap: field.get('metadata', 'nap').flag(),
     isMain: field.get('metadata', 'mainSleep').flag(),
     source,

@@ -1,7 +1,7 @@
 import type { Stage } from '../sleep.js';
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
-import { Field, recordsOf } from '../field.js';
+import { fieldsOf, recordsOf, spanOf, type Field } from '../field.js';
 import { sleepsOfPieces, type Piece } from '../pieces.js';
 import type { Left, Series, SleepDetails, SleepRecord } from '../records.js';
 import { series } from '../series.js';
@@ -31,13 +31,13 @@ const PER_MINUTE: Readonly<Record<string, number>> = { 'count/min': 1, bpm: 1, '
 const DAY_MS = 86_400_000;
 
 /** The session of Health Auto Export's data. */
-export function fromHealthAutoExport({ export: sent, ...options }: HealthAutoExportInput): Adapted {
-  const metrics = metricsOf(new Field(sent, 'export', options.zone));
+export function fromHealthAutoExport(input: HealthAutoExportInput): Adapted {
+  const metrics = metricsOf(fieldsOf(input)('export'));
   const named = (name: string) => metrics.filter((metric) => metric.get('name').text() === name);
   const sleeps = named('sleep_analysis');
   const [heart, breath] = ['heart_rate', 'respiratory_rate'].map((name) => named(name).map(samplesOf));
   const adapted = adapt(
-    options,
+    input,
     sleeps.length === 0 ? undefined : sleeps.flatMap(recordsOfMetric),
     heart?.map((one) => one.series),
     breath?.map((one) => one.series),
@@ -92,8 +92,7 @@ function recordsOfMetric(metric: Field): SleepRecord[] {
 
 /** Aggregated: the sums of a night. */
 function nightOf(field: Field, units: Field): SleepRecord {
-  const until = field.get('sleepEnd');
-  const span = { fromMs: field.get('sleepStart').moment(), toMs: until.moment() };
+  const span = spanOf(field.get('sleepStart'), field.get('sleepEnd'));
   const source = field.get('source').text() ?? field.get('sleepSource').text();
   const read = (): SleepDetails => {
     const unit = units.named(UNITS) ?? units.fail('expected hr');
@@ -102,7 +101,7 @@ function nightOf(field: Field, units: Field): SleepRecord {
     const awake = { what: `${field.place}.awake`, why: IN_BED };
     return isInBed ? { ...details, left: [...(details.left ?? []), awake] } : details;
   };
-  return { field, ...span, eastMs: until.eastMs(), source: source === '' ? undefined : source, read };
+  return { field, ...span, source: source === '' ? undefined : source, read };
 }
 
 const UNIT_MS = { hours: 3_600_000, minutes: 60_000, seconds: 1000 } as const;
@@ -137,8 +136,7 @@ function pieceOf(field: Field): Piece[] {
     value.as((value.text() ?? '').replaceAll(' ', '').toLowerCase()).named(STAGES) ??
     value.fail('expected Awake, Asleep, In Bed, Core, REM, Deep or Unspecified');
   if (stage === 'inbed') return [];
-  const until = field.get('endDate');
-  const [from, to] = [field.get('startDate').moment(), until.moment()];
+  const { fromMs: from, toMs: to, eastMs } = spanOf(field.get('startDate'), field.get('endDate'));
   const source = field.get('source').text() ?? '';
-  return to > from && to - from <= DAY_MS ? [{ field, stage, from, to, eastMs: until.eastMs(), source }] : []; // prettier-ignore
+  return to > from && to - from <= DAY_MS ? [{ field, stage, from, to, eastMs, source }] : []; // prettier-ignore
 }

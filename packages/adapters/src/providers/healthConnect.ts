@@ -1,7 +1,7 @@
 import type { Stage } from '../sleep.js';
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
 import { stretches } from '../durations.js';
-import { Field, recordsOf } from '../field.js';
+import { fieldsOf, recordsOf, spanOf, type Field } from '../field.js';
 import type { SleepRecord } from '../records.js';
 import { namedSeries } from '../series.js';
 import { offsetMs } from '../zone.js';
@@ -33,19 +33,15 @@ const STAGES: readonly (Stage | 'asleep' | undefined)[] = [
 ];
 
 /** The session of Health Connect's records. */
-export function fromHealthConnect({
-  sleep,
-  heart_rate: heartRate,
-  respiratory_rate: respiratoryRate,
-  ...options
-}: HealthConnectInput): Adapted {
-  const hearts = new Field(heartRate, 'heart_rate', options.zone);
+export function fromHealthConnect(input: HealthConnectInput): Adapted {
+  const sent = fieldsOf(input);
+  const hearts = sent('heart_rate');
   const samples = listOf(hearts, 'HeartRateRecord')?.flatMap((record) => record.get('samples').items());
-  const breaths = new Field(respiratoryRate, 'respiratory_rate', options.zone);
+  const breaths = sent('respiratory_rate');
   const rates = listOf(breaths, 'RespiratoryRateRecord');
   return adapt(
-    options,
-    listOf(new Field(sleep, 'sleep', options.zone), 'SleepSessionRecord')?.map(recordOf),
+    input,
+    listOf(sent('sleep'), 'SleepSessionRecord')?.map(recordOf),
     [namedSeries(hearts, samples ?? [], 'time', 'beatsPerMinute')],
     [namedSeries(breaths, rates ?? [], 'time', 'rate')],
   );
@@ -57,7 +53,7 @@ function listOf(sent: Field, type: string): Field[] | undefined {
 
 /** A session without stages says when a person was in bed, not how long they slept. */
 function recordOf(field: Field): SleepRecord {
-  const span = { fromMs: field.get('startTime').moment(), toMs: field.get('endTime').moment() };
+  const { eastMs, ...span } = spanOf(field.get('startTime'), field.get('endTime'));
   const stages = field.get('stages');
   const read = () => {
     const intervals = stages.items().map((one) => ({
@@ -68,13 +64,8 @@ function recordOf(field: Field): SleepRecord {
     return stretches(stages, span, intervals);
   };
   const east = field.get('endZoneOffset').text();
-  return {
-    field,
-    ...span,
-    eastMs: east === undefined ? field.get('endTime').eastMs() : offsetMs(east),
-    source: appOf(field),
-    read,
-  };
+  const eastEnd = east === undefined ? eastMs : offsetMs(east);
+  return { field, ...span, eastMs: eastEnd, source: appOf(field), read };
 }
 
 /** The package of the app that wrote it: a string, or an object with the name. */

@@ -1,5 +1,5 @@
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
-import { Field, recordsOf } from '../field.js';
+import { fieldsOf, recordsOf, spanOf, type Field } from '../field.js';
 import { sleepsOfPieces, type Piece } from '../pieces.js';
 import type { SleepRecord } from '../records.js';
 import { namedSeries } from '../series.js';
@@ -16,37 +16,26 @@ export interface IntervalsInput extends AdapterOptions {
 }
 
 /** The session of a table. */
-export function fromIntervals({
-  stages,
-  heart_rate: heartRate,
-  respiratory_rate: respiratoryRate,
-  ...options
-}: IntervalsInput): Adapted {
-  const sent = new Field(stages, 'stages', options.zone);
-  const pieces = recordsOf(sent, { isList: true, what: 'a list of intervals, with stage, from and to' })?.map(
-    pieceOf,
-  );
-  const samples = (value: unknown, name: string) => {
-    const field = new Field(value, name, options.zone);
+export function fromIntervals(input: IntervalsInput): Adapted {
+  const sent = fieldsOf(input);
+  const stages = sent('stages');
+  const what = 'a list of intervals, with stage, from and to';
+  const pieces = recordsOf(stages, { isList: true, what })?.map(pieceOf);
+  const samples = (field: Field) => {
     const items = recordsOf(field, { isList: true, what: 'a list of samples, with at and value' });
     return [namedSeries(field, items ?? [], 'at', 'value')];
   };
-  return adapt(
-    options,
-    pieces && sleepsOf(sent, pieces),
-    samples(heartRate, 'heart_rate'),
-    samples(respiratoryRate, 'respiratory_rate'),
-  );
+  const sleeps = pieces && sleepsOf(stages, pieces);
+  return adapt(input, sleeps, samples(sent('heart_rate')), samples(sent('respiratory_rate')));
 }
 
 function pieceOf(field: Field): Piece {
   const stage = field.get('stage');
   const name = stage.required(stage.text());
   if (!STAGES.includes(name as Stage)) stage.fail(`expected one of ${STAGES.join(', ')}`, 'literal_error');
-  const until = field.get('to');
-  const [from, to] = [field.get('from').moment(), until.moment()];
+  const { fromMs: from, toMs: to, eastMs } = spanOf(field.get('from'), field.get('to'));
   if (to < from) field.fail('ends before it begins');
-  return { field, stage: name as Stage, from, to, eastMs: until.eastMs(), source: '' };
+  return { field, stage: name as Stage, from, to, eastMs, source: '' };
 }
 
 function sleepsOf(sent: Field, pieces: readonly Piece[]): SleepRecord[] {

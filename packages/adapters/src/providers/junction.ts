@@ -1,6 +1,6 @@
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
-import { Field, recordsOf, refuseOthers } from '../field.js';
+import { fieldsOf, recordsOf, refuseOthers, spanOf, type Field } from '../field.js';
 import type { Series, SleepDetails, SleepRecord } from '../records.js';
 import { namedSeries } from '../series.js';
 
@@ -18,19 +18,15 @@ export interface JunctionInput extends AdapterOptions {
 }
 
 /** The session of Junction's data. */
-export function fromJunction({
-  sleep,
-  heart_rate: heartRate,
-  respiratory_rate: respiratoryRate,
-  ...options
-}: JunctionInput): Adapted {
-  const sleeps = sleepsOf(new Field(sleep, 'sleep', options.zone));
+export function fromJunction(input: JunctionInput): Adapted {
+  const sent = fieldsOf(input);
+  const sleeps = sleepsOf(sent('sleep'));
   refuseOthers('user_id', sleeps);
   return adapt(
-    options,
+    input,
     sleeps?.map(recordOf),
-    seriesOf(new Field(heartRate, 'heart_rate', options.zone)),
-    seriesOf(new Field(respiratoryRate, 'respiratory_rate', options.zone)),
+    seriesOf(sent('heart_rate')),
+    seriesOf(sent('respiratory_rate')),
   );
 }
 
@@ -50,7 +46,7 @@ function recordOf(field: Field): SleepRecord {
   // A day without sleep may have its record, with every field null.
   if (start.isAbsent && stop.isAbsent)
     return { field, fromMs: 0, toMs: 0, unusable: 'has no times', read: () => ({}) };
-  const span = { fromMs: start.moment(), toMs: stop.moment() };
+  const span = spanOf(start, stop);
   const read = (): SleepDetails => {
     if (type === 'unknown') field.get('type').fail('the recording is still going on');
     const stream = field.get('sleep_stream');

@@ -1,7 +1,7 @@
 import type { Span, Stage, StageDurations } from '../sleep.js';
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
-import { Field, recordsOf } from '../field.js';
+import { fieldsOf, recordsOf, spanOf, type Field } from '../field.js';
 import type { Series, SleepDetails, SleepRecord } from '../records.js';
 import { namedSeries } from '../series.js';
 
@@ -19,20 +19,20 @@ export interface OuraInput extends AdapterOptions {
 const PHASES: Readonly<Record<string, Stage>> = { 1: 'deep', 2: 'light', 3: 'rem', 4: 'awake' };
 
 /** The session of Oura's answers. */
-export function fromOura({ sleep, heart_rate: heartRate, ...options }: OuraInput): Adapted {
-  const records = recordsOf(new Field(sleep, 'sleep', options.zone), {
+export function fromOura(input: OuraInput): Adapted {
+  const records = recordsOf(fieldsOf(input)('sleep'), {
     list: ['data'],
     one: 'bedtime_start',
     what: 'the answer of /v2/usercollection/sleep, with data',
   });
   records?.find(isScore)?.fail(DAILY);
-  const sent = new Field(heartRate, 'heart_rate', options.zone);
+  const sent = fieldsOf(input)('heart_rate');
   const samples = recordsOf(sent, {
     list: ['data'],
     what: 'the answer of /v2/usercollection/heartrate, with data',
   });
   const heart = namedSeries(sent.get('data'), samples ?? [], 'timestamp', 'bpm');
-  return adapt(options, records?.map(recordOf), [heart]);
+  return adapt(input, records?.map(recordOf), [heart]);
 }
 
 /** `GET /v2/usercollection/daily_sleep` answers with scores of a night. */
@@ -45,10 +45,7 @@ const DAILY =
 
 function recordOf(field: Field): SleepRecord {
   const type = field.get('type').text();
-  const span = {
-    fromMs: field.get('bedtime_start').moment(),
-    toMs: field.get('bedtime_end').moment(),
-  };
+  const span = spanOf(field.get('bedtime_start'), field.get('bedtime_end'));
   const read = (): SleepDetails => ({
     ...stagesOf(field, span),
     heart: seriesOf(field.get('heart_rate')),
@@ -58,7 +55,6 @@ function recordOf(field: Field): SleepRecord {
   return {
     field,
     ...span,
-    eastMs: field.get('bedtime_end').eastMs(),
     isNap: type === 'late_nap' || type === 'rest',
     isMain: type === 'long_sleep',
     unusable: type === 'deleted' ? 'deleted' : undefined,

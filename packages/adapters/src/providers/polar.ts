@@ -1,7 +1,7 @@
 import type { Span, Stage } from '../sleep.js';
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
 import { durations, SOME_UNKNOWN, stretches, untilNext } from '../durations.js';
-import { Field, recordsOf, refuseOthers } from '../field.js';
+import { fieldsOf, recordsOf, refuseOthers, spanOf, type Field } from '../field.js';
 import { beginOf, heartDaysOf, heartOfV4, nightlyRechargesOf, nightSleepsOf, recordOfV4 } from './polarV4.js';
 import type { Series, SleepDetails, SleepRecord } from '../records.js';
 
@@ -30,20 +30,20 @@ const DAY_MS = 86_400_000;
 const LEVELS: readonly Stage[] = ['awake', 'rem', 'light', 'light', 'deep'];
 
 /** The session of Polar's answers. */
-export function fromPolar({ sleep, recharge, heart_rate: heartRate, ...options }: PolarInput): Adapted {
-  const { zone } = options;
-  const nights = new Field(sleep, 'sleep', zone);
+export function fromPolar(input: PolarInput): Adapted {
+  const sent = fieldsOf(input);
+  const nights = sent('sleep');
   const newer = nightSleepsOf(nights);
   const older = newer === undefined ? nightsOf(nights) : undefined;
-  const recharges = new Field(recharge, 'recharge', zone);
+  const recharges = sent('recharge');
   const ofV4 = nightlyRechargesOf(recharges);
   const ofV3 = ofV4 === undefined ? rechargesOf(recharges) : undefined;
   const begin = newer?.[0] === undefined ? older?.[0]?.get('sleep_start_time') : beginOf(newer[0]);
-  const days = new Field(heartRate, 'heart_rate', zone ?? offsetOf(begin));
+  const days = sent('heart_rate').in(input.zone ?? offsetOf(begin));
   refuseOthers('polar_user', older, ofV3);
   const recharged = byDate(ofV4 ?? ofV3 ?? [], ofV4 === undefined ? 'date' : 'sleepResultDate');
   return adapt(
-    options,
+    input,
     newer?.map((night) => recordOfV4(night, recharged)) ?? older?.map((night) => recordOf(night, recharged)),
     heartDaysOf(days)?.map(heartOfV4) ?? daysOf(days)?.map(heartOf),
   );
@@ -75,10 +75,7 @@ function offsetOf(begin: Field | undefined): string | undefined {
 }
 
 function recordOf(field: Field, recharges: ReadonlyMap<string, Field>): SleepRecord {
-  const span = {
-    fromMs: field.get('sleep_start_time').moment(),
-    toMs: field.get('sleep_end_time').moment(),
-  };
+  const span = spanOf(field.get('sleep_start_time'), field.get('sleep_end_time'));
   const read = (): SleepDetails => {
     const recharge = recharges.get(field.get('date').text() ?? '');
     const begin = field.get('sleep_start_time').text() ?? '';
@@ -92,7 +89,7 @@ function recordOf(field: Field, recharges: ReadonlyMap<string, Field>): SleepRec
       }),
     };
   };
-  return { field, ...span, eastMs: field.get('sleep_end_time').eastMs(), read };
+  return { field, ...span, read };
 }
 
 function stagesOf(field: Field, span: Span, begin: string) {

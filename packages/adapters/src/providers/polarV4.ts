@@ -1,6 +1,6 @@
 import type { Span, Stage } from '../sleep.js';
 import { durations, stretches, untilNext } from '../durations.js';
-import { recordsOf, type Field } from '../field.js';
+import { recordsOf, spanOf, type Field } from '../field.js';
 import type { Series, SleepDetails, SleepRecord } from '../records.js';
 
 /**
@@ -64,8 +64,7 @@ export function beginOf(night: Field): Field {
 /** @internal */
 export function recordOfV4(field: Field, recharges: ReadonlyMap<string, Field>): SleepRecord {
   const hypnogram = field.get('sleepResult', 'hypnogram');
-  const end = hypnogram.get('sleepEnd');
-  const span = { fromMs: beginOf(field).moment(), toMs: end.moment() };
+  const span = spanOf(beginOf(field), hypnogram.get('sleepEnd'));
   const read = (): SleepDetails => {
     const recharge = recharges.get(field.get('sleepDate').text() ?? '');
     return {
@@ -77,7 +76,7 @@ export function recordOfV4(field: Field, recharges: ReadonlyMap<string, Field>):
       }),
     };
   };
-  return { field, ...span, eastMs: end.eastMs(), read };
+  return { field, ...span, read };
 }
 
 function stagesOf(field: Field, hypnogram: Field, span: Span) {

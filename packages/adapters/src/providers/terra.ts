@@ -1,7 +1,7 @@
 import type { Span, Stage } from '../sleep.js';
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
 import { durations, stretches, untilNext } from '../durations.js';
-import { Field, recordsOf, refuseOthers } from '../field.js';
+import { fieldsOf, recordsOf, refuseOthers, spanOf, type Field } from '../field.js';
 import type { Series, SleepDetails, SleepRecord } from '../records.js';
 import { namedSeries } from '../series.js';
 
@@ -29,13 +29,13 @@ const LEVELS: readonly (Stage | 'asleep' | undefined)[] = [
 ];
 
 /** The session of Terra's data. */
-export function fromTerra({ sleep, daily, ...options }: TerraInput): Adapted {
-  const event = new Field(sleep, 'sleep', options.zone);
-  const day = new Field(daily, 'daily', options.zone);
+export function fromTerra(input: TerraInput): Adapted {
+  const sent = fieldsOf(input);
+  const [event, day] = [sent('sleep'), sent('daily')];
   const days = dataOf(day, 'daily')?.map(heartOf);
   const sleeps = dataOf(event, 'sleep')?.map((one) => recordOf(one, sourceOf(event)));
   refuseOthers('user_id', [event.get('user'), day.get('user')]);
-  return adapt(options, sleeps, days);
+  return adapt(input, sleeps, days);
 }
 
 function dataOf(event: Field, type: string): Field[] | undefined {
@@ -57,10 +57,7 @@ function localised(record: Field): Field {
 
 function recordOf(sent: Field, source: string | undefined): SleepRecord {
   const field = localised(sent);
-  const span = {
-    fromMs: field.get('metadata', 'start_time').moment(),
-    toMs: field.get('metadata', 'end_time').moment(),
-  };
+  const span = spanOf(field.get('metadata', 'start_time'), field.get('metadata', 'end_time'));
   const read = (): SleepDetails => {
     const breaths = field.get('respiration_data', 'breaths_data');
     return {
@@ -74,7 +71,6 @@ function recordOf(sent: Field, source: string | undefined): SleepRecord {
   return {
     field,
     ...span,
-    eastMs: field.get('metadata', 'end_time').eastMs(),
     isNap: field.get('metadata', 'is_nap').flag(),
     source,
     read,

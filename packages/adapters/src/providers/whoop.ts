@@ -1,6 +1,6 @@
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
-import { Field, recordsOf, refuseOthers } from '../field.js';
+import { fieldsOf, recordsOf, refuseOthers, spanOf, type Field } from '../field.js';
 import type { SleepDetails, SleepRecord } from '../records.js';
 import { offsetMs } from '../zone.js';
 
@@ -14,21 +14,18 @@ export interface WhoopInput extends AdapterOptions {
 }
 
 /** The session of WHOOP's answer. */
-export function fromWhoop({ sleep, ...options }: WhoopInput): Adapted {
-  const sent = new Field(sleep, 'sleep', options.zone);
-  if (isEvent(sleep)) sent.get('type').fail('a webhook event has no data; ask for the sleep of its id');
+export function fromWhoop(input: WhoopInput): Adapted {
+  const sent = fieldsOf(input)('sleep');
+  if (sent.has('type') && sent.has('id'))
+    sent.get('type').fail('a webhook event has no data; ask for the sleep of its id');
   const what = 'the answer of /v2/activity/sleep, with records';
   const records = recordsOf(sent, { list: ['records'], one: 'start', what });
   refuseOthers('user_id', records);
-  return adapt(options, records?.map(recordOf));
-}
-
-function isEvent(sent: unknown): boolean {
-  return typeof sent === 'object' && sent !== null && 'type' in sent && 'id' in sent;
+  return adapt(input, records?.map(recordOf));
 }
 
 function recordOf(field: Field): SleepRecord {
-  const span = { fromMs: field.get('start').moment(), toMs: field.get('end').moment() };
+  const span = spanOf(field.get('start'), field.get('end'));
   const read = (): SleepDetails => {
     if (field.get('score_state').text() !== 'SCORED')
       field.get('score_state').fail('this sleep has no score yet, or none at all');

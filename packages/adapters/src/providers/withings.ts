@@ -1,7 +1,7 @@
 import type { Span, Stage } from '../sleep.js';
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
 import { durations, stretches, type Stretch } from '../durations.js';
-import { Field, recordsOf } from '../field.js';
+import { Field, fieldsOf, recordsOf } from '../field.js';
 import { firstFrom, grouped } from '../ordered.js';
 import type { Series, SleepDetails, SleepRecord } from '../records.js';
 import { offsetAt } from '../zone.js';
@@ -23,15 +23,16 @@ export interface WithingsInput extends AdapterOptions {
 const STATES: readonly (Stage | 'asleep')[] = ['awake', 'light', 'deep', 'rem', 'asleep'];
 
 /** The session of Withings' answers. */
-export function fromWithings({ summary, sleep, activity, ...options }: WithingsInput): Adapted {
-  const parts = seriesOf(new Field(sleep, 'sleep'), 'get') ?? [];
-  const records = seriesOf(new Field(summary, 'summary'), 'getsummary');
-  const seen = new Field(activity, 'activity');
+export function fromWithings(input: WithingsInput): Adapted {
+  const sent = fieldsOf(input);
+  const parts = seriesOf(sent('sleep'), 'get') ?? [];
+  const records = seriesOf(sent('summary'), 'getsummary');
+  const seen = sent('activity');
   const moments = momentsOf(seen);
   const samples = (name: string) => parts.map((part) => samplesOf(part.get(name)));
   const states = statesOf(parts);
   return adapt(
-    options,
+    input,
     records?.map((record) => recordOf(record, states)),
     [...samples('hr'), ...byDevice(seen, moments, 'heart_rate')],
     [...samples('rr'), ...byDevice(seen, moments, 'rr')],

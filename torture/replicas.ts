@@ -8,7 +8,7 @@ import { openStores } from '#acuity/auth/location.js';
 import { JSON_TYPE } from '#acuity/contract/mediaTypes.js';
 import { quantileOf } from '#acuity/load/statistics.js';
 import { requestBody } from '#fixtures/bodies.js';
-import { startReplicasProxy, WITHOUT_HAPROXY } from '#fixtures/proxies.js';
+import { startProxy, WITHOUT_HAPROXY } from '#fixtures/proxies.js';
 import { changeManifest, copyModel } from '#fixtures/model.js';
 import { REDIS, startStore } from '#fixtures/redis.js';
 import { metricsOf, valueOf } from '#fixtures/promtool.js';
@@ -147,7 +147,7 @@ async function startFleet(t: Teardown) {
   const replicas: Replica[] = [];
   for (let at = 0; at < REPLICAS; at++) replicas.push(new Replica(t, await freePorts(), store.url));
   for (const replica of replicas) await replica.start();
-  const { port } = await startReplicasProxy(t, replicas.map(({ ports }) => ports)); // prettier-ignore
+  const { port } = await startProxy(t, replicas.map(({ ports }) => ports)); // prettier-ignore
   /** A caller through the load balancer, with a key of its own. */
   const caller = async (order: KeyOrder): Promise<Caller> => {
     const { record, key } = issue(order, Date.now());

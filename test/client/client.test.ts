@@ -9,16 +9,10 @@ import type * as ours from '#acuity/client/contract.js';
 import type { PredictionRequestBody } from '#acuity/client/contract.js';
 import type { Finding } from '#acuity/contract/problems.js';
 import type * as theirs from '#acuity/contract/request.js';
-import { clientTo, KEY, SCORES } from '../fixtures/sharedCases.js';
+import { clientTo, KEY, SCORES, type Reply } from '../fixtures/sharedCases.js';
 
 const SAMPLE = 61.8731;
 const REQUEST = { current_session: { HR_night: [SAMPLE, 62, 63] } };
-
-interface Reply {
-  readonly status: number;
-  readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-}
 
 const OK: Reply = {
   status: 200,
@@ -44,7 +38,7 @@ function clientWith(replies: readonly (Reply | Error)[], options: Partial<Acuity
   return { ...clientTo(t, 'http://127.0.0.1:8080', { transport, ...options }), sent };
 }
 
-function answerOf({ status, body, headers = {} }: Reply): Incoming {
+function answerOf({ status = 200, body, headers = {} }: Reply): Incoming {
   const bytes = Buffer.from(JSON.stringify(body ?? {}));
   return { status, headers, body: Readable.from([bytes]) };
 }

@@ -4,7 +4,7 @@ import { parse as parseYaml } from 'yaml';
 import t from 'tap';
 import { VARIABLES } from '#acuity/config/variables.js';
 import { send } from '../fixtures/connection.js';
-import { startReplicasProxy, WITHOUT_HAPROXY } from '../fixtures/proxies.js';
+import { startProxy, WITHOUT_HAPROXY } from '../fixtures/proxies.js';
 import { WITHOUT_PROMTOOL } from '../fixtures/promtool.js';
 import { REPOSITORY, textOf } from '../fixtures/repository.js';
 import { ended, lacking } from '../fixtures/scripts.js';
@@ -78,7 +78,7 @@ for (const [program, skip, ...args] of [
 t.test('HAProxy sends requests to the running replica', { skip: WITHOUT_HAPROXY }, async (t) => {
   const server = await startServer(t);
   const gone = { port: await freePort(), adminPort: await freePort() };
-  const proxy = await startReplicasProxy(t, [gone, server]);
+  const proxy = await startProxy(t, [gone, server]);
   const sent = { headers: { 'X-API-Key': server.key }, body: '{"current_session":{}}' };
   for (let at = 0; at < 6; at++) t.equal((await send(proxy.port, sent)).status, 200);
   const told = await (await fetch(`http://127.0.0.1:${proxy.metricsPort}/metrics`)).text();

@@ -47,13 +47,16 @@ async function outcomeOf({ port }: Proxy, key: string, rawCase: RawCase) {
   }
 }
 
-async function start(t: Test): Promise<{ server: RunningServer; proxy: Proxy }> {
+async function open(): Promise<{ server: RunningServer; proxy: Proxy }> {
   const server = await startServer(t, { env: { ACUITY_LOG_LEVEL: 'fatal' } });
   return { server, proxy: await startProxy(t, server.port) };
 }
+/** One service and one proxy for all tests. */
+let opened: ReturnType<typeof open> | undefined;
+const start = (): ReturnType<typeof open> => (opened ??= open());
 
 t.test('the raw cases through deploy/haproxy.cfg', { skip }, async (t) => {
-  const { server, proxy } = await start(t);
+  const { server, proxy } = await start();
   const cases = rawCases(server.key);
   const outcomes = await Promise.all(cases.map((one) => outcomeOf(proxy, server.key, one)));
   for (const [index, { what }] of cases.entries()) {
@@ -105,7 +108,7 @@ t.test(
   'answers and refusals of the service come through it with the caller’s id; long bodies too',
   { skip },
   async (t) => {
-    const { server, proxy } = await start(t);
+    const { server, proxy } = await start();
     const headers = { 'X-API-Key': server.key, 'X-Request-Id': 'mine' };
     const connection = await Connection.open(proxy.port);
     t.teardown(() => connection.destroy());
@@ -146,7 +149,7 @@ t.test('a body without a length goes on a connection that serves nothing after i
 });
 
 t.test('HTTP/2: an upload that is refused gets its refusal', { skip }, async (t) => {
-  const { server, proxy } = await start(t);
+  const { server, proxy } = await start();
   const keyed = { 'X-API-Key': server.key };
   for (const length of [false, true]) {
     for (const [status, headers, bytes] of [

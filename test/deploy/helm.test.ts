@@ -18,37 +18,39 @@ const skip = lacking(
 );
 const skipDecoding = skip || lacking('go version', 'golang-go');
 
+const sets = (values: readonly string[]): string[] => values.flatMap((value) => ['--set', value]);
 /** Values of each kind of installation. */
+const EVERYTHING = sets([
+  'keyStore.existingSecret=mine',
+  'autoscaling.enabled=true',
+  'keyStore.cidr=10.0.0.7/32',
+  'env.ACUITY_WORKERS=2',
+  'nodeSelector.disk=ssd',
+  'tolerations[0].operator=Exists',
+  'image.tag=1.2.3',
+  'image.pullSecrets[0].name=registry',
+  'podAnnotations.team=sleep',
+  'priorityClassName=high',
+  'topologyKeys={kubernetes.io/hostname,topology.kubernetes.io/zone}',
+  'affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight=1',
+  'affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].podAffinityTerm.topologyKey=zone',
+  'privateCa.secret=ca',
+  'model.volume.persistentVolumeClaim.claimName=models',
+  'model.path=acuity-2',
+  'env.OTEL_EXPORTER_OTLP_ENDPOINT=https://collector',
+  'networkPolicy.egress[0].ports[0].port=8443',
+  'monitoring.podMonitor.enabled=true',
+  'monitoring.prometheusRule.enabled=true',
+  'ingress.enabled=true',
+  'ingress.host=scores.example',
+  'ingress.tlsSecret=certificate',
+  'httpRoute.enabled=true',
+  'httpRoute.parents[0].name=gateway',
+  'httpRoute.hostnames={scores.example}',
+]);
 const INSTALLATIONS: Readonly<Record<string, readonly string[]>> = {
-  plain: ['--set', 'keyStore.url=rediss://acuity:secret@store:6380/0'],
-  'with everything': [
-    'keyStore.existingSecret=mine',
-    'autoscaling.enabled=true',
-    'keyStore.cidr=10.0.0.7/32',
-    'env.ACUITY_WORKERS=2',
-    'nodeSelector.disk=ssd',
-    'tolerations[0].operator=Exists',
-    'image.tag=1.2.3',
-    'image.pullSecrets[0].name=registry',
-    'podAnnotations.team=sleep',
-    'priorityClassName=high',
-    'topologyKeys={kubernetes.io/hostname,topology.kubernetes.io/zone}',
-    'affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight=1',
-    'affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].podAffinityTerm.topologyKey=zone',
-    'privateCa.secret=ca',
-    'model.volume.persistentVolumeClaim.claimName=models',
-    'model.path=acuity-2',
-    'env.OTEL_EXPORTER_OTLP_ENDPOINT=https://collector',
-    'networkPolicy.egress[0].ports[0].port=8443',
-    'monitoring.podMonitor.enabled=true',
-    'monitoring.prometheusRule.enabled=true',
-    'ingress.enabled=true',
-    'ingress.host=scores.example',
-    'ingress.tlsSecret=certificate',
-    'httpRoute.enabled=true',
-    'httpRoute.parents[0].name=gateway',
-    'httpRoute.hostnames={scores.example}',
-  ].flatMap((value) => ['--set', value]),
+  plain: sets(['keyStore.url=rediss://acuity:secret@store:6380/0']),
+  'with everything': EVERYTHING,
 };
 
 const ALWAYS: readonly string[] = [
@@ -76,24 +78,19 @@ function rendered(t: Test, values: readonly string[]): string {
   return stdout;
 }
 
-interface Manifest {
-  readonly kind: string;
-  readonly spec: Record<string, unknown>;
-}
-
-function manifests(text: string): readonly Manifest[] {
-  return text
-    .split(/^---$/m)
-    .map((document) => parseYaml(document) as Manifest | undefined)
-    .filter((manifest) => manifest?.kind !== undefined) as readonly Manifest[];
+/** Of the first object of this kind. */
+function specOf(t: Test, kind: string, values: readonly string[]): object | undefined {
+  const documents = rendered(t, values).split(/^---$/m);
+  const objects = documents.map((text) => parseYaml(text) as { kind: string; spec: object } | null);
+  return objects.find((one) => one?.kind === kind)?.spec;
 }
 
 for (const [name, values] of Object.entries(INSTALLATIONS)) {
   t.test(`the chart, ${name}: linted, and rendered`, { skip }, async (t) => {
     const { status, stdout } = helm('lint', '--strict', CHART, ...CLUSTER, ...values);
     t.equal(status, 0, stdout);
-    const deployment = manifests(rendered(t, values)).find(({ kind }) => kind === 'Deployment');
-    t.match(deployment?.spec, {
+    const deployment = specOf(t, 'Deployment', values);
+    t.match(deployment, {
       strategy: { rollingUpdate: { maxUnavailable: 0 } },
       template: {
         spec: {
@@ -148,12 +145,7 @@ t.test(
   { skip },
   async (t) => {
     const portsWith = (...values: readonly string[]): readonly (number | string)[] => {
-      const text = rendered(
-        t,
-        values.flatMap((value) => ['--set', value]),
-      );
-      const policy = manifests(text).find(({ kind }) => kind === 'NetworkPolicy');
-      const { egress = [] } = (policy?.spec ?? {}) as Partial<NetworkPolicy>;
+      const { egress = [] } = (specOf(t, 'NetworkPolicy', sets(values)) ?? {}) as Partial<NetworkPolicy>;
       return egress.flatMap(({ ports }) => ports.map(({ port }) => port)).filter((port) => port !== 53);
     };
     t.strictSame(portsWith('keyStore.url=redis://store/0'), [6379]);
@@ -174,8 +166,7 @@ t.test(
 );
 
 t.test('volumes and variables of a private authority and of a model fit each other', { skip }, async (t) => {
-  const text = rendered(t, INSTALLATIONS['with everything'] ?? []);
-  const deployment = JSON.stringify(manifests(text).find(({ kind }) => kind === 'Deployment'));
+  const deployment = JSON.stringify(specOf(t, 'Deployment', EVERYTHING));
   for (const part of [
     { name: 'NODE_EXTRA_CA_CERTS', value: '/etc/acuity/ca/ca.crt' },
     { name: 'ACUITY_MODEL', value: '/model/acuity-2' },
@@ -191,12 +182,11 @@ t.test(
   'Prometheus Operator gets the job by the name of the rules, and the rules as they are',
   { skip },
   async (t) => {
-    const found = manifests(rendered(t, INSTALLATIONS['with everything'] ?? []));
-    t.match(found.find(({ kind }) => kind === 'PodMonitor')?.spec, {
+    t.match(specOf(t, 'PodMonitor', EVERYTHING), {
       podMetricsEndpoints: [{ port: 'admin', relabelings: [{ targetLabel: 'job', replacement: 'acuity' }] }],
     });
     const rules = parseYaml(textOf('deploy/helm/files/alerts.yml')) as object;
-    t.strictSame(found.find(({ kind }) => kind === 'PrometheusRule')?.spec, rules);
+    t.strictSame(specOf(t, 'PrometheusRule', EVERYTHING), rules);
   },
 );
 

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { send } from '../fixtures/connection.js';
-import { startReplicasProxy, WITHOUT_HAPROXY } from '../fixtures/proxies.js';
+import { startProxy, WITHOUT_HAPROXY } from '../fixtures/proxies.js';
 import { listening } from '../fixtures/until.js';
 
 /** What deploy/haproxy-replicas.cfg makes of what its looks at health are answered. */
@@ -32,7 +32,7 @@ async function replica(t: Test) {
 
 async function fleet(t: Test) {
   const [first, second] = [await replica(t), await replica(t)];
-  const { port } = await startReplicasProxy(t, [first, second]);
+  const { port } = await startProxy(t, [first, second]);
   /** How many of some requests the first replica answers. */
   const share = async (): Promise<number> => {
     const before = first.state.answered;

@@ -46,13 +46,34 @@ t.test('the backend', { skip }, async (t) => {
       t.strictSame(await (await send(address, body)).json(), { scored: true, person: 'person-1' });
     t.equal((await send(address, EVENTS.at(-1) ?? '')).status, 200, 'the same night again does no harm');
     t.match(await (await fetch(address)).text(), '<a href="/people/person-1">');
-    t.match(
-      await (await fetch(`${address}people/person-1`)).text(),
-      /20 nights, the last scored by [\w-]+\/\d/,
-    );
     t.equal(statSync(file).mode & 0o777, 0o600, 'health data');
-    await t.test('says of each morning what it was made of, or why it is none', (t) => tells(t, address));
-    await t.test('answers what it can’t score with 200 and why', (t) => refuses(t, address));
+    const page = async (path: string): Promise<string> => (await fetch(`${address}people/${path}`)).text();
+    t.match(await page('person-1'), /20 nights, the last scored by [\w-]+\/\d/);
+    await t.test('says of each morning what it was made of, or why it is none', async (t) => {
+      // A night in two sleeps with a nap beside it; the same sent again a day later; a provider that answers 401.
+      const answers: unknown[] = [];
+      for (const body of payloads('mornings.ndjson')) answers.push(await (await send(address, body)).json());
+      const late =
+        'sleep: no night to score: the newest ended 25 hours before the moment to score, and a night counts for 20';
+      const dead =
+        'sleep: expected an event of type sleep, or the answer of GET /sleep, with data; this is an error answer';
+      t.match(answers, [
+        { scored: true, person: 'person-2' },
+        { scored: false, why: new RegExp(`^${late}`) },
+        { scored: false, why: dead },
+      ]);
+      t.match(await page('person-2'), `<li>2026-03-03T07:15 ${late}`);
+      t.match(await page('person-2'), `<li>2026-03-04T06:30 ${dead}`);
+    });
+    await t.test('answers what it can’t score with 200 and why', async (t) => {
+      const nap = await send(address, FIRST.replace('"is_nap":false', '"is_nap":true'));
+      t.equal(nap.status, 200);
+      t.match(await nap.json(), { scored: false, why: /only naps/ });
+      t.equal((await send(address, 'no JSON')).status, 400);
+      t.equal((await send(address, 'x'.repeat(9 * 1024 * 1024))).status, 413);
+      t.equal((await fetch(`${address}nothing`)).status, 404);
+      t.match(await page('%3Cb%3E'), '&#60;b&#62;');
+    });
     await t.test('the pages', { skip: WITHOUT_BROWSER }, (t) => looks(t, address));
   });
 
@@ -122,34 +143,6 @@ async function start(t: Test, variables: Readonly<Record<string, string>>): Prom
 function send(address: string, body: string, signature?: string): Promise<Response> {
   const headers = signature === undefined ? {} : { 'Terra-Signature': signature };
   return fetch(`${address}webhooks/terra`, { method: 'POST', body, headers });
-}
-
-/** A night in two sleeps with a nap beside it; the same sent again a day later; a provider that answers 401. */
-async function tells(t: Test, address: string): Promise<void> {
-  const answers: unknown[] = [];
-  for (const body of payloads('mornings.ndjson')) answers.push(await (await send(address, body)).json());
-  const late =
-    'sleep: no night to score: the newest ended 25 hours before the moment to score, and a night counts for 20';
-  const dead =
-    'sleep: expected an event of type sleep, or the answer of GET /sleep, with data; this is an error answer';
-  t.match(answers, [
-    { scored: true, person: 'person-2' },
-    { scored: false, why: new RegExp(`^${late}`) },
-    { scored: false, why: dead },
-  ]);
-  const page = await (await fetch(`${address}people/person-2`)).text();
-  t.match(page, `<li>2026-03-03T07:15 ${late}`);
-  t.match(page, `<li>2026-03-04T06:30 ${dead}`);
-}
-
-async function refuses(t: Test, address: string): Promise<void> {
-  const nap = await send(address, FIRST.replace('"is_nap":false', '"is_nap":true'));
-  t.equal(nap.status, 200);
-  t.match(await nap.json(), { scored: false, why: /only naps/ });
-  t.equal((await send(address, 'no JSON')).status, 400);
-  t.equal((await send(address, 'x'.repeat(9 * 1024 * 1024))).status, 413);
-  t.equal((await fetch(`${address}nothing`)).status, 404);
-  t.match(await (await fetch(`${address}people/%3Cb%3E`)).text(), '&#60;b&#62;');
 }
 
 async function looks(t: Test, address: string): Promise<void> {

@@ -15,16 +15,6 @@ import { FAULTY, loopsOf, skipElsewhere } from '../fixtures/stops.js';
 const skip = lacking('npm --version', 'no npm here (it comes with Node)');
 const keysOf = (t: Test) => ({ ACUITY_KEYS: `file:${join(t.testdir(), 'keys.json')}` });
 
-interface NpmStart {
-  readonly npm: ChildProcess;
-  readonly pid: number;
-  readonly port: number;
-  readonly key: string;
-  output(): string;
-  /** Resolves when no process is left that could write: npm and the server have ended. */
-  readonly ended: Promise<unknown>;
-}
-
 /** Resolves with all that was written once it matches. */
 async function written(child: ChildProcess, ...patterns: readonly RegExp[]): Promise<() => string> {
   let text = '';
@@ -43,13 +33,13 @@ const announced = (text: string): Readonly<Record<string, number>> =>
   JSON.parse(/\{"event":"listening".*\}/.exec(text)?.[0] ?? '{}') as Record<string, number>;
 
 /** `npm start` as an operator types it, the keys in a folder of the test's own. */
-async function npmStart(t: Test, env: Readonly<Record<string, string>> = {}): Promise<NpmStart> {
+async function npmStart(t: Test, env: Readonly<Record<string, string>> = {}) {
   const npm = spawn('npm', ['start'], {
     cwd: REPOSITORY,
     env: serverEnvironment({ ...keysOf(t), ACUITY_DRAIN_MS: '20000', ...env }),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const ended = once(npm, 'close');
+  const ended = once(npm, 'close'); // when no process is left that could write: npm and the server have ended
   const output = await written(npm, LISTENING, /sk_demo_\w+'/);
   const { pid = 0, port = 0 } = announced(output());
   const key = /sk_demo_\w+/.exec(output())?.[0] ?? '';

@@ -5,7 +5,7 @@ import type { Differences } from '#acuity/admin/differences.js';
 import { modelLabel } from '#acuity/model/manifest.js';
 import { metricsOf, valueOf, type Series } from '../fixtures/promtool.js';
 import { requestBody } from '../fixtures/bodies.js';
-import { Connection, head, sendOn } from '../fixtures/connection.js';
+import { Connection, head } from '../fixtures/connection.js';
 import { copyModel, manifestOf, MODEL, replaceFile, turnLink } from '../fixtures/model.js';
 import { acuity } from '../fixtures/scripts.js';
 import { CLEAN, startServer } from '../fixtures/server.js';
@@ -54,13 +54,11 @@ t.test('a shadow model beside the one that answers', async (t) => {
   const server = await startServer(t, {
     env: { ...loopsOf(2), ACUITY_SHADOW_MODEL: link, ACUITY_SHADOW_SHARE: '1' },
   });
-  const connection = await Connection.open(server.port);
-  t.teardown(() => connection.destroy());
   // Networks are compared: what was measured moves the answer, and no difference.
   const measured = { history: '', night: '2026-01-11', measurements: [{ score: 'attention', value: 99 }] };
   const score = async (index = 0): Promise<void> => {
     const body = JSON.stringify({ ...requestBody(index % 3, index + 1), ...(index % 6 === 0 && measured) });
-    const { status } = await sendOn(connection, { headers: { 'X-API-Key': server.key }, body });
+    const { status } = await server.predict(body);
     if (status !== 200) t.fail(`a request failed with ${status}`);
   };
 

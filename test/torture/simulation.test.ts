@@ -5,10 +5,7 @@ import { hunt } from '#torture/simulation/defects.js';
 import { REPOSITORY } from '../fixtures/repository.js';
 
 /** `npm run faults -- simulate` in a process of its own, whose timers and clocks it takes over. */
-function simulate(...options: readonly string[]): {
-  readonly status: number | null;
-  readonly lines: string[];
-} {
+function simulate(...options: readonly string[]) {
   const command = [join(REPOSITORY, '.build/torture/simulation/main.js'), ...options];
   const { status, stdout, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8' });
   return { status, lines: `${stdout}${stderr}`.split('\n') };

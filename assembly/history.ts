@@ -29,8 +29,7 @@ import {
 import { BREATH_HIGH, BREATH_LOW, HEART_HIGH, HEART_LOW, SCORES } from './rules';
 
 /**
- * Reads a history. src/history/form.ts draws the format, and reads it where there is no parser. Like the whole fast
- * path, it accepts or defers: what it accepts must be valid.
+ * Reads a history. src/history/form.ts draws the format, and writes it.
  */
 
 const DAY_LAST: i32 = 65_743;
@@ -53,24 +52,23 @@ let at: usize = 0;
 
 /**
  * Whether the text from `start` to `end` is a history; its content is then at `HISTORY`. Does not check measurements:
- * notes where they begin and where the mask at their end is.
+ * notes where they begin and end.
  */
 export function readHistory(start: usize, end: usize): bool {
   const bytesEnd = decodeText(start, end);
-  if (bytesEnd == 0) return false;
+  return bytesEnd != 0 && readHistoryBytes(bytesEnd);
+}
+
+/** The same for the bytes from `HISTORY_BYTES` to `bytesEnd`, without their checksum. */
+export function readHistoryBytes(bytesEnd: usize): bool {
   at = HISTORY_BYTES;
   const count = <i32>take8();
   if (count == 0 || count > SESSIONS_MAX) return false;
   store<u32>(HISTORY, count);
   for (let index = 0; index < count; index++) if (!readSession(index)) return false;
   if (!areOrdered(count) || !readLongRun()) return false;
-  const mask = bytesEnd - 1;
-  if (load<u8>(mask) == 0) return at == mask;
-  const measured = at;
-  at = mask - 2;
-  if (measured >= at || measured + <usize>take16() + 2 != mask) return false;
-  store<u32>(TEXTS + (<usize>MEASURED_BYTES << 3), <u32>measured);
-  store<u32>(TEXTS + (<usize>MEASURED_BYTES << 3), <u32>mask, 4);
+  store<u32>(TEXTS + (<usize>MEASURED_BYTES << 3), <u32>at);
+  store<u32>(TEXTS + (<usize>MEASURED_BYTES << 3), <u32>bytesEnd, 4);
   return true;
 }
 

@@ -129,10 +129,13 @@ export const RUN_COUNTS: usize = RUN_SPREADS + QUANTITIES * 4;
 export const HISTORY_LENGTH: usize = RUN_COUNTS + QUANTITIES * 2 - HISTORY;
 /** Minimum and maximum of each quantity, and its widest spread: f64; the host writes them. */
 export const QUANTITY_BOUNDS: usize = (HISTORY + HISTORY_LENGTH + 15) & ~15;
-/** The bytes of a history. As many as the longest one has may be read before its end is found. */
+/**
+ * The bytes of a history, or its text, which they replace. As many as the longest one has may be read before its end is
+ * found.
+ */
 export const HISTORY_BYTES: usize = QUANTITY_BOUNDS + QUANTITIES * 3 * 8;
 /** The value of each base64url character, u8, and tables for a CRC-32 of eight bytes at once, u32. */
-export const BASE64: usize = HISTORY_BYTES + 1_552;
+export const BASE64: usize = HISTORY_BYTES + 2_048;
 export const CRC_TABLES: usize = BASE64 + 256;
 /** The samples of the current series: f32 each. */
 export const SAMPLES: usize = CRC_TABLES + 8 * 256 * 4;

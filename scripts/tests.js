@@ -12,9 +12,8 @@ const TESTS = '.build/test';
 const LONG = [
   'bench/',
   'deploy/',
-  'docs/backup',
   'docs/examples',
-  'docs/models',
+  'docs/steps',
   'flow/example',
   'flow/floods',
   'flow/foreignClients',
@@ -32,9 +31,9 @@ const LONG = [
   'torture/',
   'tune/tune',
 ];
-/** Modules with which a test starts a process, a server in one, or a browser. */
+/** What a test starts processes with, servers and browsers among them; most commands of `acuity` are short. */
 const STARTERS =
-  /node:child_process|playwright-core|fixtures\/(scripts|proxies|redis|browser|promtool|server|stops)\.js/;
+  /node:child_process|playwright-core|\bended\b.*scripts\.js|acuity\(\['tune'|fixtures\/(proxies|redis|browser|promtool|server|stops)\.js/;
 
 /**
  * Every test file, by its path from the root.
@@ -54,7 +53,7 @@ export function isLong(path) {
 }
 
 /**
- * The test files that start no process, and so neither a server nor a browser, by what they and their fixtures name.
+ * The test files that start no process but, in a few, a command that ends: neither a server nor a browser.
  * @param {string} root
  */
 export function quickTests(root) {

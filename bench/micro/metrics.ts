@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { systemClock } from '#acuity/base/clock.js';
-import { MetricReader, MetricWriter } from '#acuity/base/metrics.js';
+import { MetricReader } from '#acuity/base/metrics.js';
 import {
+  loopRecorders,
   METRICS,
   STATUSES,
   KEY_KINDS,
@@ -31,10 +32,8 @@ function counted(memory: SharedArrayBuffer): number {
 /** The calls of one request on its way, with its share of the batch's. */
 function scored(): MicroCase {
   const memory = allocateLoopMetrics();
-  const writer = new MetricWriter(METRICS, memory);
-  const metrics = new RequestMetrics(writer);
-  const batchRows = writer.histograms('batchRows');
-  const busy = writer.cells('workerBusy');
+  const recorders = loopRecorders(memory);
+  const metrics = new RequestMetrics(recorders);
   const request = new WasmParser(DEFAULT_SERIES_LIMITS).written(0, 0);
   // Waits from a hundredth of a millisecond to a few: a constant value would favour branch prediction.
   const nextWait = turning(Array.from({ length: 64 }, (_, index) => 0.01 * 1.1 ** index));
@@ -61,8 +60,8 @@ function scored(): MicroCase {
       rows++;
       if (rows < BATCH_ROWS) return memory;
       rows = 0;
-      batchRows.observe(0, BATCH_ROWS);
-      busy.add(0, 0.1);
+      recorders.batchRows.observe(0, BATCH_ROWS);
+      recorders.workerBusy.add(0, 0.1);
       return memory;
     },
     check: () => assert.ok(counted(memory) > 0),

@@ -1,55 +1,21 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Observer } from '../base/observer.js';
+import { settingsOf } from '../config/documentation.js';
+import { type Config, defaultConfig } from '../config/options.js';
 import { REFUSAL_CAUSES, statusOf } from '../contract/metrics.js';
 import type { Differences } from './differences.js';
 import { diagnose, signWords } from './diagnosis.js';
-import { JUDGED_POINTS, type Recent } from './measurements.js';
+import { JUDGED_POINTS, type ProcessState, type Recent } from './measurements.js';
 import { SYMPTOMS } from './symptoms.js';
 import { PARTS, POINTS_MAX, type TimeSeries, type Point } from './timeSeries.js';
 
-/** A variable of the configuration, safe to show: secrets are masked. */
-export interface Setting {
-  readonly name: string;
-  readonly value: string;
-  readonly meaning: string;
-  /** Whether it has its default value. */
-  readonly isDefault: boolean;
-}
-
-/** The shadow model, as the page shows it. */
-export interface ShadowView {
-  readonly share: number;
-  /** The version in force; undefined if there is none. */
-  version(): string | undefined;
-  /** Why the model in its folder was refused; undefined if it was not. */
-  refusal(): string | undefined;
-  differences(): Differences;
-}
-
 export interface DashboardOptions {
   readonly timeSeries: TimeSeries;
-  isReady(): boolean;
-  modelVersion(): string;
-  /** Why the model in the configured folder was refused; undefined if it serves. */
-  modelRefusal(): string | undefined;
+  readonly config: Config;
+  readonly state: ProcessState;
   readonly version: string;
-  /** When the process started, in milliseconds since 1970. */
-  readonly startedMs: number;
-  readonly settings: readonly Setting[];
-  readonly batchMax: number;
-  readonly deadlineMs: number;
-  readonly queueMax: number;
-  readonly bodiesMaxBytes: number;
-  /** Time since the key store was last seen. */
-  keyStoreAgeS(): number;
-  /** Whether any key may be used. */
-  hasKeys(): boolean;
-  /** Undefined if no shadow model is configured. */
-  readonly shadow: ShadowView | undefined;
-  /** Address of the fleet's dashboard; '' if there is none. */
-  readonly grafanaUrl: string;
-  /** Whether there is a page `/try`. */
-  readonly hasTry: boolean;
+  /** Between the shadow model and the one that answers. */
+  differences(): Differences;
   /** Called when a second could not be sampled; the next one is tried. */
   onProblem(error: Error): void;
 }
@@ -66,6 +32,8 @@ const UNREAD_BYTES_MAX = 1 << 20;
 export class Dashboard {
   private readonly viewers = new Set<ServerResponse>();
   private readonly observer: Observer;
+  /** The configuration of this machine with no variable set. */
+  private readonly defaults = defaultConfig();
 
   constructor(private readonly options: DashboardOptions) {
     const onProblem = (error: Error): void => options.onProblem(error);
@@ -104,7 +72,7 @@ export class Dashboard {
   }
 
   private tell(point: Point): void {
-    const text = event('point', { point, ...this.state() });
+    const text = event('point', { point, ...this.now() });
     for (const viewer of this.viewers) {
       if (viewer.writableLength > UNREAD_BYTES_MAX) viewer.destroy();
       else viewer.write(text);
@@ -112,60 +80,50 @@ export class Dashboard {
   }
 
   private everything(): object {
-    const { timeSeries, version, startedMs, settings, batchMax, grafanaUrl, hasTry } = this.options;
-    const symptoms = SYMPTOMS.map(({ id, title, metrics, remedy, signs }) => ({
-      id,
-      title,
-      metrics,
-      remedy,
-      signs: signs.map(signWords),
-    }));
+    const { timeSeries, version, config } = this.options;
+    const { batchMax, grafanaUrl, tryPage: hasTry } = config;
+    const symptoms = SYMPTOMS.map((symptom) => ({ ...symptom, signs: symptom.signs.map(signWords) }));
     const causes = REFUSAL_CAUSES.map((cause) => ({ cause, status: statusOf(cause) }));
-    const points: readonly Point[] = timeSeries.points;
     return {
-      points,
+      points: timeSeries.points,
       pointsMax: POINTS_MAX,
       version,
       node: process.versions.node,
-      startedMs,
-      settings,
+      startedMs: Date.now() - process.uptime() * 1000,
+      settings: settingsOf(config, this.defaults),
       batchMax,
       symptoms,
       causes,
       stages: PARTS,
       grafanaUrl,
       hasTry,
-      ...this.state(),
+      ...this.now(),
     };
   }
 
-  private state(): object {
-    const { shadow } = this.options;
+  private now(): object {
+    const { state, config, differences } = this.options;
+    const { shadowModel, shadowShare: share } = config;
+    const shadow = { share, version: state.shadow.version(), refusal: state.shadow.refusal() };
     return {
-      ready: this.options.isReady(),
-      model: this.options.modelVersion(),
+      ready: state.isReady(),
+      model: state.modelVersion(),
       diagnosis: diagnose(this.recent()),
-      ...(shadow === undefined ? {} : { shadow: shadowState(shadow) }),
+      ...(shadowModel === '' ? {} : { shadow: { ...shadow, ...differences() } }),
     };
   }
 
   private recent(): Recent {
-    const { timeSeries, deadlineMs, queueMax, bodiesMaxBytes } = this.options;
+    const { timeSeries, state, config } = this.options;
     return {
+      ...config,
       points: timeSeries.points.slice(-JUDGED_POINTS),
-      isReady: this.options.isReady(),
-      modelRefusal: this.options.modelRefusal(),
-      deadlineMs,
-      queueMax,
-      bodiesMaxBytes,
-      keyStoreAgeS: this.options.keyStoreAgeS(),
-      hasKeys: this.options.hasKeys(),
+      isReady: state.isReady(),
+      modelRefusal: state.modelRefusal(),
+      keyStoreAgeS: state.keys.ageMs / 1000,
+      hasKeys: state.keys.hasUsable,
     };
   }
-}
-
-function shadowState({ share, version, refusal, differences }: ShadowView): object {
-  return { share, version: version(), refusal: refusal(), ...differences() };
 }
 
 function event(name: string, data: object): string {

@@ -1,5 +1,5 @@
 import type { Recent } from './measurements.js';
-import { BASES, LEVELS, SYMPTOMS, type Level, type Measure, type Sign } from './symptoms.js';
+import { BASES, LEVELS, SYMPTOMS, type Level, type Sign } from './symptoms.js';
 
 /** A sign that shows: the measurement, and the value from which it counts. */
 interface Evidence {
@@ -46,35 +46,30 @@ export function diagnose(recent: Recent): Diagnosis {
 }
 
 function levelOf(sign: Sign, recent: Recent): Level | undefined {
-  if ('holds' in sign) return sign.holds(recent) ? sign.level : undefined;
-  const value = sign.value(recent);
-  return LEVELS.find((level) => {
-    const threshold = thresholdOf(sign, level, recent);
-    return threshold !== undefined && value >= threshold;
-  });
+  const value = Number(sign.value(recent));
+  return LEVELS.find((level) => value >= thresholdOf(sign, level, recent));
 }
 
 function evidenceOf(sign: Sign, level: Level, recent: Recent): Evidence {
-  const { what } = sign;
-  if ('holds' in sign) return { what, value: sign.detail?.(recent) ?? '', limit: '' };
-  const threshold = sign.words(thresholdOf(sign, level, recent) ?? NaN);
-  return { what, value: sign.words(sign.value(recent)), limit: `${level} from ${threshold}` };
+  const { what, words } = sign;
+  if (words === undefined) return { what, value: sign.detail?.(recent) ?? '', limit: '' };
+  const limit = `${level} from ${words(thresholdOf(sign, level, recent))}`;
+  return { what, value: words(Number(sign.value(recent))), limit };
 }
 
-/** The value from which a sign has a level; undefined if it never has it. */
-function thresholdOf(sign: Measure, level: Level, recent: Recent): number | undefined {
-  const threshold = sign[level];
-  return threshold === undefined || sign.of === undefined ? threshold : threshold * recent[sign.of];
+/** The value from which a sign has a level; NaN if it never has it. */
+function thresholdOf(sign: Sign, level: Level, recent: Recent): number {
+  return (sign[level] ?? NaN) * (sign.of === undefined ? 1 : recent[sign.of]);
 }
 
 /** A sign in words, for a table: `event loop busy: amber from 75 %, red from 50 % of ACUITY_DEADLINE_MS`. */
 export function signWords(sign: Sign): string {
-  if ('holds' in sign) return `${sign.what}: ${sign.level}`;
+  const { what, words, of } = sign;
   const parts = LEVELS.toReversed().flatMap((level) => {
     const threshold = sign[level];
     if (threshold === undefined) return [];
-    const share = `${Math.round(threshold * 100)} % of ${sign.of && BASES[sign.of]}`;
-    return [`${level} from ${sign.of === undefined ? sign.words(threshold) : share}`];
+    if (words === undefined) return [level];
+    return [`${level} from ${of === undefined ? words(threshold) : `${100 * threshold} % of ${BASES[of]}`}`];
   });
-  return `${sign.what}: ${parts.join(', ')}`;
+  return `${what}: ${parts.join(', ')}`;
 }

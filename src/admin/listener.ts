@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { Worker } from 'node:worker_threads';
 import type { Dashboard } from './dashboard.js';
-import { pageAt, type Page } from './pages.js';
+import { pageAt } from './pages.js';
 import type { MetricsExport } from './metricsExport.js';
 import { PortStream } from './portStream.js';
 import type { FromProbeThread, ProbeThreadData } from './probeThread.js';
@@ -35,9 +35,6 @@ export interface AdminServer {
 
 const HOST_NOT_ALLOWED = { detail: 'Host not allowed; see ACUITY_ADMIN_HOSTS' };
 
-/** Answers GET and HEAD of one path. */
-type Route = (response: ServerResponse, request: IncomingMessage) => void;
-
 /** The thread keeps nothing from one probe to the next. */
 const THREAD_LIMITS = { maxYoungGenerationSizeMb: 4 };
 
@@ -48,17 +45,25 @@ const THREAD_LIMITS = { maxYoungGenerationSizeMb: 4 };
 export async function listenAdmin(options: AdminOptions): Promise<AdminServer> {
   const { host, port, heartbeats, silentMs, dashboard } = options;
   const desk = new TryDesk(options.trial);
-  const routes = routesOf(options, desk);
   const isAllowed = allowedHosts(options.names);
+  const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const path = request.url?.split('?', 1)[0] ?? '';
+    if (!isAllowed(request.headers.host)) return answer(response, 421, HOST_NOT_ALLOWED);
+    if (request.method === 'POST' && path === TRY_PATH) return desk.answer(request, response);
+    if (request.method !== 'GET' && request.method !== 'HEAD')
+      return answer(response, 405, { detail: 'Method Not Allowed' });
+    if (path === '/metrics') return answerMetrics(response, options.metrics);
+    if (path === '/events') return dashboard.watch(request, response);
+    if (path === '/try/service') return desk.tellService(response);
+    return answerPage(response, path, options.trial.isOn);
+  };
   // Requests without a Host are answered here too; the thread decides what a real socket may send.
   const server = createServer({ requireHostHeader: false }, (request, response) => {
-    const path = request.url?.split('?', 1)[0] ?? '';
-    if (!isAllowed(request.headers.host)) answer(response, 421, HOST_NOT_ALLOWED);
-    else if (request.method === 'POST' && path === TRY_PATH)
-      desk.answer(request, response).catch((error: unknown) => answerFailure(response, error));
-    else if (request.method !== 'GET' && request.method !== 'HEAD')
-      answer(response, 405, { detail: 'Method Not Allowed' });
-    else guarded(routes.get(path) ?? pageRoute(path, options.trial.isOn), response, request);
+    // An error while an operator looks, for instance a missing file of a page, must not reach the service.
+    respond(request, response).catch((error: unknown) => {
+      if (response.headersSent) response.destroy();
+      else answer(response, 500, { detail: messageOf(error) });
+    });
   });
   const data: ProbeThreadData = { host, port, heartbeats, silentMs };
   const thread = new Worker(new URL('./probeThread.js', import.meta.url), {
@@ -100,52 +105,20 @@ function listening(
   });
 }
 
-function routesOf({ metrics, dashboard }: AdminOptions, desk: TryDesk): ReadonlyMap<string, Route> {
-  return new Map<string, Route>([
-    ['/metrics', (response) => answerMetrics(response, metrics)],
-    ['/try/service', (response) => desk.tellService(response)],
-    ['/events', (response, request) => dashboard.watch(request, response)],
-  ]);
+async function answerMetrics(response: ServerResponse, metrics: MetricsExport): Promise<void> {
+  const text = await metrics.text();
+  response.writeHead(200, { 'Content-Type': metrics.contentType, 'Cache-Control': 'no-store' });
+  response.end(text);
 }
 
-/** An error while an operator looks, for instance a missing file of a page, must not reach the service. */
-function guarded(route: Route, response: ServerResponse, request: IncomingMessage): void {
-  try {
-    route(response, request);
-  } catch (error) {
-    answerFailure(response, error);
-  }
-}
-
-function answerFailure(response: ServerResponse, error: unknown): void {
-  const detail = messageOf(error);
-  if (response.headersSent) response.destroy();
-  else answer(response, 500, { detail });
-}
-
-/** Routes for the live page, the API reference, and the page to try it. */
-function pageRoute(path: string, hasTry: boolean): Route {
-  return (response) => {
-    const isOfTry = path === '/try' || path.startsWith('/try/');
-    const page = isOfTry && !hasTry ? undefined : pageAt(path, hasTry);
-    if (page !== undefined) answerPage(response, page);
-    else answer(response, 404, isOfTry && !hasTry ? TRY_IS_OFF : { detail: 'Not Found' });
-  };
-}
-
-function answerMetrics(response: ServerResponse, metrics: MetricsExport): void {
-  metrics.text().then(
-    (text) => {
-      response.writeHead(200, { 'Content-Type': metrics.contentType, 'Cache-Control': 'no-store' });
-      response.end(text);
-    },
-    (error: unknown) => answerFailure(response, error),
-  );
-}
-
-function answerPage(response: ServerResponse, { headers, body }: Page): void {
-  response.writeHead(200, headers);
-  response.end(body);
+/** Answers with the live page, the API reference, the page to try it, or a file of theirs. */
+function answerPage(response: ServerResponse, path: string, hasTry: boolean): void {
+  const isOfTry = path === '/try' || path.startsWith('/try/');
+  const page = isOfTry && !hasTry ? undefined : pageAt(path, hasTry);
+  if (page === undefined)
+    return answer(response, 404, isOfTry && !hasTry ? TRY_IS_OFF : { detail: 'Not Found' });
+  response.writeHead(200, page.headers);
+  response.end(page.body);
 }
 
 const LOCALHOST = 'localhost';

@@ -1,19 +1,36 @@
+import type { Config } from '../config/options.js';
 import type { RefusalCause } from '../contract/metrics.js';
 import type { Point } from './timeSeries.js';
 
+/** What the process says of itself. */
+export interface ProcessState {
+  /** Whether requests are accepted. */
+  isReady(): boolean;
+  modelVersion(): string;
+  /** Why the model in the configured folder was refused; undefined if it serves. */
+  modelRefusal(): string | undefined;
+  /** The version of the shadow model in force, and why the one in its folder was refused; undefined if there is none. */
+  readonly shadow: { version(): string | undefined; refusal(): string | undefined };
+  /** The state of the key store. */
+  readonly keys: {
+    /** Time since it was last seen. */
+    readonly ageMs: number;
+    readonly isLocal: boolean;
+    readonly revocationsLost: number;
+    readonly unreadable: number;
+    readonly isStoreEmpty: boolean;
+    /** Whether any key may be used. */
+    readonly hasUsable: boolean;
+  };
+}
+
 /** The last seconds of the service, and the limits to judge them by. */
-export interface Recent {
+export interface Recent extends Pick<Config, 'deadlineMs' | 'queueMax' | 'bodiesMaxBytes'> {
   /** Oldest first. */
   readonly points: readonly Point[];
   readonly isReady: boolean;
-  readonly deadlineMs: number;
-  readonly queueMax: number;
-  readonly bodiesMaxBytes: number;
-  /** Time since the key store was last seen. */
   readonly keyStoreAgeS: number;
-  /** Whether any key may be used. */
   readonly hasKeys: boolean;
-  /** Why the model in the configured folder was refused; undefined if it serves. */
   readonly modelRefusal: string | undefined;
 }
 

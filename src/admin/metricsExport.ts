@@ -1,8 +1,7 @@
 import { Registry, type Metric } from 'prom-client';
 import {
   bucketBound,
-  cellCount,
-  labelsOf,
+  labelSets,
   type HistogramSpec,
   type KeysOfType,
   type MetricReader,
@@ -63,11 +62,11 @@ function samplesOf(
   key: keyof LoopCatalogue,
   spec: MetricSpec,
 ): Sample[] {
-  const cells = Array.from({ length: cellCount(spec.labels) }, (_, cell) => cell);
+  const sets = labelSets(spec.labels);
   if (spec.type === 'histogram') {
     const histogramKey = key as KeysOfType<LoopCatalogue, 'histogram'>;
-    return cells.flatMap((cell) =>
-      histogramSamples(spec, labelsOf(spec.labels, cell), reader.histogram(histogramKey, cell)),
+    return sets.flatMap((labels, cell) =>
+      histogramSamples(spec, labels, reader.histogram(histogramKey, cell)),
     );
   }
   const scale = spec.scale ?? 1;
@@ -78,10 +77,7 @@ function samplesOf(
       value: reader.ofLoop(loop, plainKey) * scale,
     }));
   }
-  return cells.map((cell) => ({
-    labels: labelsOf(spec.labels, cell),
-    value: reader.total(plainKey, cell) * scale,
-  }));
+  return sets.map((labels, cell) => ({ labels, value: reader.total(plainKey, cell) * scale }));
 }
 
 /** Prometheus counts from 0 to each bound. */

@@ -4,7 +4,7 @@ import { MessageChannel, type MessagePort, parentPort, workerData } from 'node:w
 import { BEAT_MS, BlockedLoops, Heartbeats } from '../base/heartbeats.js';
 import { PROBLEMS } from '../contract/problems.js';
 import { PortStream } from './portStream.js';
-import { TRY_BODY_BYTES_MAX, TRY_PATH } from './tryDesk.js';
+import { answer, TRY_BODY_BYTES_MAX, TRY_PATH } from './tryDesk.js';
 
 /**
  * Code of the thread that holds the admin port; `listener.ts` is its counterpart. It answers probes by
@@ -148,11 +148,6 @@ function passedOf(headers: IncomingMessage['headers']): Record<string, string> {
       return typeof value === 'string' ? [[name, value]] : [];
     }),
   );
-}
-
-function answer(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
-  response.end(JSON.stringify(body));
 }
 
 function isRead({ method }: IncomingMessage): boolean {

@@ -8,6 +8,7 @@ import {
   usualP99Ms,
   type Recent,
 } from './measurements.js';
+import type { Point } from './timeSeries.js';
 
 /** Amber: look at it before callers feel it. Red: callers feel it, or are about to. */
 export type Level = 'amber' | 'red';
@@ -20,28 +21,23 @@ export const BASES = {
   bodiesMaxBytes: 'ACUITY_BODIES_MAX_BYTES',
 } as const;
 
-/** A number that counts as a sign from a threshold on. */
-export interface Measure {
+/** A number, or a state, that counts as a sign from a threshold on. */
+export interface Sign extends Thresholds {
   /** What the number measures, for instance `event loop busy`. */
   readonly what: string;
-  value(recent: Recent): number;
-  readonly words: (value: number) => string;
-  /** The thresholds; shares of the setting `of` if that is given. */
+  value(recent: Recent): number | boolean;
+  /** Undefined for a state, which has no number: it holds from 1 on. */
+  readonly words?: (value: number) => string;
+  /** More about a state, for the page; not a number. */
+  detail?(recent: Recent): string | undefined;
+}
+
+/** From where on a sign counts; shares of the setting `of` if that is given. */
+interface Thresholds {
   readonly amber?: number;
   readonly red?: number;
   readonly of?: keyof typeof BASES;
 }
-
-/** A sign that either holds or does not. */
-interface State {
-  readonly what: string;
-  holds(recent: Recent): boolean;
-  readonly level: Level;
-  /** More about it, for the page; not a number. */
-  detail?(recent: Recent): string | undefined;
-}
-
-export type Sign = Measure | State;
 
 /** What an operator sees, where it shows, and what to do: for the dashboard and the documents. */
 export interface Symptom {
@@ -62,10 +58,10 @@ const milliseconds = (ms: number): string => `${decimals(ms)} ms`;
 const mebibytes = (bytes: number): string => `${decimals(bytes / 2 ** 20)} MiB`;
 const secondsAgo = (seconds: number): string =>
   seconds < 120 ? `${Math.round(seconds)} s ago` : `${count(seconds / 60)} min ago`;
-/** A share below 1 is never shown as 100 %. */
+/** A share below 1 is never shown as 100 %, and none above it. */
 const percent = (share: number): string => {
   const rounded = Math.round(share * 100);
-  return `${share < 1 && rounded === 100 ? 99 : rounded} %`;
+  return `${share < 1 && rounded === 100 ? 99 : Math.min(rounded, 100)} %`;
 };
 
 /** This file alone holds thresholds. */
@@ -76,6 +72,8 @@ const UNSEEN_S = 5;
 const WITHOUT_CORE = { amber: 0.25, red: 0.4 } as const;
 /** One late or refused request is worth a look, but no alarm. */
 const TURNED_AWAY = { amber: 1, red: 5 } as const;
+/** What must never happen. */
+const NEVER = { red: 1 } as const;
 /** Refusals caused by the caller count from this share of all requests on … */
 const REFUSED = { amber: 0.02, red: 0.1 } as const;
 /** … and from this many on: one mistyped key at night is no symptom. */
@@ -99,20 +97,10 @@ export const SYMPTOMS: readonly Symptom[] = [
     remedy:
       'Search the log for "batch failed", "worker lost" and "request failed unexpectedly". A worker that is killed again and again is usually short of memory. After a change of model: go back to the one before.',
     signs: [
-      {
-        what: 'workers lost',
-        value: (recent) => totalOf(recent, (point) => point.workersLost),
-        words: count,
-        red: 1,
-      },
-      {
-        what: 'model runs failed',
-        value: (recent) => totalOf(recent, (point) => point.runsFailed),
-        words: count,
-        red: 1,
-      },
-      always('requests failed unexpectedly', ['internal']),
-      always('refused: a worker hangs', ['hung']),
+      counted('workers lost', 'workersLost'),
+      counted('model runs failed', 'runsFailed'),
+      refusals('requests failed unexpectedly', ['internal'], NEVER),
+      refusals('refused: a worker hangs', ['hung'], NEVER),
     ],
   },
   {
@@ -136,7 +124,7 @@ export const SYMPTOMS: readonly Symptom[] = [
     metrics: [PROCESS_METRICS.ready.name],
     remedy:
       'The service is starting, draining, has a hung worker, or has not reached the key store for too long; the last lines of the log say which. A hung worker ends the process with 70 and the supervisor starts another; if that repeats, go back to the model before.',
-    signs: [{ what: 'the service takes no request', holds: ({ isReady }) => !isReady, level: 'red' }],
+    signs: [{ what: 'the service takes no request', value: ({ isReady }) => !isReady, ...NEVER }],
   },
   {
     id: 'noKeys',
@@ -144,7 +132,7 @@ export const SYMPTOMS: readonly Symptom[] = [
     metrics: [METRICS.refusals.name],
     remedy:
       'Issue one with "acuity keys issue --kind demo", with the same ACUITY_KEYS: it counts within a second. If there should be keys, check with "acuity keys list" whether they have expired, were revoked, or are in another store.',
-    signs: [{ what: 'no key is valid', holds: ({ hasKeys }) => !hasKeys, level: 'amber' }],
+    signs: [{ what: 'no key is valid', value: ({ hasKeys }) => !hasKeys, amber: 1 }],
   },
   {
     id: 'coresFull',
@@ -200,18 +188,7 @@ export const SYMPTOMS: readonly Symptom[] = [
     metrics: [METRICS.workerBusy.name, PROCESS_METRICS.workers.name, METRICS.batchRows.name],
     remedy:
       'Raise ACUITY_WORKERS if cores are free, else add a replica. If batches are as large as ACUITY_BATCH_MAX allows, raise it for more throughput at a little more latency.',
-    signs: [
-      {
-        what: 'workers busy',
-        value: ({ points }) =>
-          Math.min(
-            1,
-            meanOf(points, (point) => point.workersBusy),
-          ),
-        words: percent,
-        ...BUSY,
-      },
-    ],
+    signs: [mean('workers busy', 'workersBusy', percent, BUSY)],
   },
   {
     id: 'queueFull',
@@ -221,13 +198,7 @@ export const SYMPTOMS: readonly Symptom[] = [
       'Callers send more than the workers can score. If the workers are near 100 %, raise ACUITY_WORKERS if cores are free, else add a replica. If they are idle, the event loop is the limit. Raise ACUITY_QUEUE_MAX only for short bursts: a longer queue means longer waits.',
     signs: [
       refusals('refused: too many in flight', ['queueFull']),
-      {
-        what: 'in flight',
-        value: ({ points }) => meanOf(points, (point) => point.inFlight),
-        words: count,
-        amber: 0.5,
-        of: 'queueMax',
-      },
+      mean('in flight', 'inFlight', count, { amber: 0.5, of: 'queueMax' }),
     ],
   },
   {
@@ -245,13 +216,7 @@ export const SYMPTOMS: readonly Symptom[] = [
     remedy:
       'Find the stage that grew: the dashboard has a chart of the stages. receive: callers send slowly, change nothing here. queue: too few workers. dispatch or infer: too many threads for the cores. reply or read: the event loop.',
     signs: [
-      {
-        what: 'p99',
-        value: ({ points }) => meanOf(points, (point) => point.p99Ms),
-        words: milliseconds,
-        amber: 0.25,
-        of: 'deadlineMs',
-      },
+      mean('p99', 'p99Ms', milliseconds, { amber: 0.25, of: 'deadlineMs' }),
       { what: 'p99 of most seconds', value: usualP99Ms, words: milliseconds, red: 0.5, of: 'deadlineMs' },
     ],
   },
@@ -263,13 +228,7 @@ export const SYMPTOMS: readonly Symptom[] = [
       'bodiesFull: many callers upload slowly at once. bodiesOfKey: one caller does, and holds its quarter; the access log names the key. Let the proxy in front buffer bodies; raise ACUITY_BODIES_MAX_BYTES if memory is free; lower ACUITY_BODY_MAX_BYTES if no honest body is that long.',
     signs: [
       refusals('refused: no memory for the body', ['bodiesFull', 'bodiesOfKey']),
-      {
-        what: 'held for bodies',
-        value: ({ points }) => meanOf(points, (point) => point.heldBytes),
-        words: mebibytes,
-        amber: 0.75,
-        of: 'bodiesMaxBytes',
-      },
+      mean('held for bodies', 'heldBytes', mebibytes, { amber: 0.75, of: 'bodiesMaxBytes' }),
     ],
   },
   {
@@ -278,14 +237,7 @@ export const SYMPTOMS: readonly Symptom[] = [
     metrics: [METRICS.connectionsRefused.name, METRICS.connections.name],
     remedy:
       'ACUITY_CONNECTIONS_MAX are open. Callers that open many and keep them idle belong behind the proxy. Raise it together with the limit on file descriptors (LimitNOFILE of the unit).',
-    signs: [
-      {
-        what: 'connections closed at once',
-        value: (recent) => totalOf(recent, (point) => point.connectionsRefused),
-        words: count,
-        red: 1,
-      },
-    ],
+    signs: [counted('connections closed at once', 'connectionsRefused')],
   },
   {
     id: 'modelRefused',
@@ -296,8 +248,8 @@ export const SYMPTOMS: readonly Symptom[] = [
     signs: [
       {
         what: 'the model in the folder does not serve',
-        holds: ({ modelRefusal }) => modelRefusal !== undefined,
-        level: 'amber',
+        value: ({ modelRefusal }) => modelRefusal !== undefined,
+        amber: 1,
         detail: ({ modelRefusal }) => modelRefusal,
       },
     ],
@@ -320,18 +272,29 @@ export const SYMPTOMS: readonly Symptom[] = [
   },
 ];
 
-/** Refusals that the caller never causes: one is amber, a few are red. */
-function refusals(what: string, causes: readonly RefusalCause[]): Measure {
-  return { what, value: (recent) => refusedFor(recent, causes), words: count, ...TURNED_AWAY };
+type NumberOfPoint = { [Key in keyof Point]: Point[Key] extends number ? Key : never }[keyof Point];
+
+/** What each second counts and what must never happen. */
+function counted(what: string, key: NumberOfPoint): Sign {
+  return { what, value: (recent) => totalOf(recent, (point) => point[key]), words: count, ...NEVER };
 }
 
-/** Refusals of which each one is red. */
-function always(what: string, causes: readonly RefusalCause[]): Measure {
-  return { what, value: (recent) => refusedFor(recent, causes), words: count, red: 1 };
+function mean(
+  what: string,
+  key: NumberOfPoint,
+  words: (value: number) => string,
+  thresholds: Thresholds,
+): Sign {
+  return { what, value: ({ points }) => meanOf(points, (point) => point[key]), words, ...thresholds };
+}
+
+/** Refusals that the caller never causes: one is amber, a few are red. */
+function refusals(what: string, causes: readonly RefusalCause[], thresholds: Thresholds = TURNED_AWAY): Sign {
+  return { what, value: (recent) => refusedFor(recent, causes), words: count, ...thresholds };
 }
 
 /** Refusals caused by the caller, as a share of all requests. */
-function refusedOften(what: string, causes: readonly RefusalCause[]): Measure {
+function refusedOften(what: string, causes: readonly RefusalCause[]): Sign {
   const value = (recent: Recent): number =>
     refusedFor(recent, causes) < REFUSED_MIN ? 0 : refusedShare(recent, causes);
   return { what, value, words: percent, ...REFUSED };

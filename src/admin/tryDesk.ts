@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
 import type { Clock } from '../base/clock.js';
 import { PROBLEMS } from '../contract/problems.js';
 
@@ -71,7 +72,7 @@ export class TryDesk {
     const waitS = payer?.charge();
     if (waitS !== undefined) return refuse(response, 'rateLimited', waitS);
     // The thread that holds the port has checked the length.
-    const { status, body } = await score(await bytesOf(request));
+    const { status, body } = await score(new Uint8Array(await buffer(request)));
     if (status !== 200) payer?.refund();
     write(response, status, body);
   }
@@ -104,12 +105,6 @@ function isOwnOrigin({ origin, host }: IncomingMessage['headers']): boolean {
  */
 function isJson(contentType = ''): boolean {
   return contentType.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
-}
-
-async function bytesOf(request: IncomingMessage): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of request) pieces.push(piece as Uint8Array);
-  return Uint8Array.from(Buffer.concat(pieces));
 }
 
 function refuse(

@@ -89,19 +89,7 @@ export function allocateLimits(keysMax: number): SharedArrayBuffer {
 }
 
 /** The counts of one key. */
-export interface Tally {
-  /** The UTC day of `used`, in days since 1970-01-01; 0 before the first count. */
-  readonly day: number;
-  /** The local count of that day. */
-  readonly used: number;
-  /** The last day counted before `day`: a later one where the clock was set back. */
-  readonly dayBefore: number;
-  readonly usedBefore: number;
-  /** Tokens taken since the process started. */
-  readonly taken: number;
-  /** Tokens that the bucket lacks. */
-  readonly spent: number;
-}
+export type Tally = ReturnType<Limits['tally']>;
 
 /**
  * Token buckets and daily quotas, one of each for a limited key. Exact across the threads that share the memory. All
@@ -201,14 +189,18 @@ export class Limits {
   }
 
   /** The counts of a key, all read at one moment. */
-  tally(keyIndex: number, { ratePerS }: Pick<KeyLimits, 'ratePerS'>, nowMs: number): Tally {
+  tally(keyIndex: number, { ratePerS }: Pick<KeyLimits, 'ratePerS'>, nowMs: number) {
     const first = this.#lock(keyIndex);
     const tally = {
+      /** The UTC day of `used`, in days since 1970-01-01; 0 before the first count. */
       day: this.#cell(first + DAY),
       used: this.#cell(first + USED) >>> 0,
+      /** The last day counted before `day`: a later one where the clock was set back. */
       dayBefore: this.#cell(first + DAY_BEFORE),
       usedBefore: this.#cell(first + USED_BEFORE) >>> 0,
+      /** Tokens taken since the process started. */
       taken: this.#reading((keyIndex + 1) * ENTRY_READINGS + TAKEN),
+      /** Tokens that the bucket lacks. */
       spent: ratePerS === null ? 0 : this.#spentAt(keyIndex, ratePerS, nowMs),
     };
     this.#unlock(first);

@@ -51,20 +51,12 @@ export type KeysOfType<C extends Catalogue, Type extends MetricSpec['type']> = {
 }[keyof C] &
   string;
 
-/** The number of combinations of label values. */
-export function cellCount(labels: Labels = {}): number {
-  return Object.values(labels).reduce((count, values) => count * values.length, 1);
-}
-
-/** The label values of a cell; the last label varies fastest. */
-export function labelsOf(labels: Labels = {}, cell: number): Record<string, string> {
-  const found: [string, string][] = [];
-  let rest = cell;
-  for (const [name, values] of Object.entries(labels).toReversed()) {
-    found.push([name, values[rest % values.length] ?? '']);
-    rest = Math.floor(rest / values.length);
-  }
-  return Object.fromEntries(found.toReversed());
+/** The label values of each cell; the last label varies fastest. */
+export function labelSets(labels: Labels = {}): Readonly<Record<string, string>>[] {
+  return Object.entries(labels).reduce<Record<string, string>[]>(
+    (sets, [name, values]) => sets.flatMap((set) => values.map((value) => ({ ...set, [name]: value }))),
+    [{}],
+  );
 }
 
 /** Buckets of a histogram, including the open one at the top. */
@@ -92,7 +84,7 @@ function layoutOf(catalogue: Catalogue): { readonly first: ReadonlyMap<string, n
   let length = 0;
   for (const [key, spec] of Object.entries(catalogue)) {
     first.set(key, length);
-    length += cellCount(spec.labels) * widthOf(spec);
+    length += labelSets(spec.labels).length * widthOf(spec);
   }
   return { first, length };
 }
@@ -107,10 +99,11 @@ export class Cells {
   constructor(
     private readonly values: Float64Array,
     private readonly first: number,
+    private readonly spec: CounterSpec | GaugeSpec,
   ) {}
 
   add(cell: number, amount = 1): void {
-    this.values[this.first + cell]! += amount; // cell < cellCount
+    this.values[this.first + cell]! += amount; // cell < labelSets().length
   }
 
   set(cell: number, value: number): void {
@@ -118,8 +111,8 @@ export class Cells {
   }
 
   /** Back to 0: Prometheus treats a falling counter as restarted. */
-  clear(cells = 1): void {
-    this.values.fill(0, this.first, this.first + cells);
+  clear(): void {
+    this.values.fill(0, this.first, this.first + labelSets(this.spec.labels).length);
   }
 }
 
@@ -139,7 +132,7 @@ export class Histograms {
   constructor(
     private readonly values: Float64Array,
     private readonly first: number,
-    spec: HistogramSpec,
+    private readonly spec: HistogramSpec,
   ) {
     this.shift = MANTISSA_BITS - spec.splitBits;
     this.base = ((spec.minExponent + EXPONENT_BIAS) << spec.splitBits) - 1;
@@ -154,38 +147,29 @@ export class Histograms {
     // One less than the bits: Prometheus counts a value on a bound in the bucket below it.
     const bucket = ((bits[0]! - 1) >> this.shift) - this.base; // a float of one element
     const at = this.first + cell * this.width;
-    this.values[at]! += sound; // cell < cellCount, for the next line too
+    this.values[at]! += sound; // cell < labelSets().length, for the next line too
     this.values[at + 1 + (bucket < 0 ? 0 : bucket > this.top ? this.top : bucket)]! += 1;
   }
 
   /** Resets to no observations. */
-  clear(cells = 1): void {
-    this.values.fill(0, this.first, this.first + cells * this.width);
+  clear(): void {
+    this.values.fill(0, this.first, this.first + labelSets(this.spec.labels).length * this.width);
   }
 }
 
-/** The metrics of one event loop, for its writer. */
-export class MetricWriter<C extends Catalogue> {
-  private readonly values: Float64Array;
-  private readonly first: ReadonlyMap<string, number>;
+/** What the writer of one event loop counts with, by the metrics' keys. */
+export type Recorders<C extends Catalogue> = {
+  readonly [K in keyof C]: C[K]['type'] extends 'histogram' ? Histograms : Cells;
+};
 
-  constructor(
-    private readonly catalogue: C,
-    memory: SharedArrayBuffer,
-  ) {
-    this.values = new Float64Array(memory);
-    this.first = layoutOf(catalogue).first;
-  }
-
-  cells(key: KeysOfType<C, 'counter' | 'gauge'>): Cells {
-    return new Cells(this.values, this.first.get(key) ?? NaN);
-  }
-
-  histograms(key: KeysOfType<C, 'histogram'>): Histograms {
-    const spec = this.catalogue[key];
-    if (spec?.type !== 'histogram') throw new TypeError(`${key} is no histogram`);
-    return new Histograms(this.values, this.first.get(key) ?? NaN, spec);
-  }
+export function recordersIn<C extends Catalogue>(catalogue: C, memory: SharedArrayBuffer): Recorders<C> {
+  const values = new Float64Array(memory);
+  const { first } = layoutOf(catalogue);
+  const recorders = Object.entries(catalogue).map(([key, spec]) => {
+    const at = first.get(key) ?? NaN;
+    return [key, spec.type === 'histogram' ? new Histograms(values, at, spec) : new Cells(values, at, spec)];
+  });
+  return Object.fromEntries(recorders) as Recorders<C>;
 }
 
 /** The metrics of all event loops, for readers. */
@@ -195,7 +179,7 @@ export class MetricReader<C extends Catalogue> {
 
   constructor(
     private readonly catalogue: C,
-    memories: readonly SharedArrayBuffer[],
+    memories: readonly ArrayBufferLike[],
   ) {
     this.loops = memories.map((memory) => new Float64Array(memory));
     this.first = layoutOf(catalogue).first;
@@ -203,6 +187,25 @@ export class MetricReader<C extends Catalogue> {
 
   get loopCount(): number {
     return this.loops.length;
+  }
+
+  /** What is read now, which then stays so. */
+  snapshot(): MetricReader<C> {
+    return new MetricReader(
+      this.catalogue,
+      this.loops.map((values) => values.slice().buffer),
+    );
+  }
+
+  /** What has come since an earlier snapshot. */
+  since(before: MetricReader<C>): MetricReader<C> {
+    const differences = this.loops.map((values, loop) =>
+      Float64Array.from(values, (value, index) => value - (before.loops[loop]?.[index] ?? 0)),
+    );
+    return new MetricReader(
+      this.catalogue,
+      differences.map(({ buffer }) => buffer),
+    );
   }
 
   /** A counter or gauge of one loop, as recorded. */

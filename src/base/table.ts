@@ -31,3 +31,8 @@ export function markdownTable([header = [], ...rows]: Rows, { alignsRight = fals
   const rule = `|${header.map((_, column) => (alignsRight && column > 0 ? '--:' : '---')).join('|')}|`;
   return [line(header), rule, ...rows.map(line)].join('\n');
 }
+
+/** Groups of three digits, in any locale. */
+export function grouped(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
+}

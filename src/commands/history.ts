@@ -1,8 +1,9 @@
 import { text as textOf } from 'node:stream/consumers';
 import type { Command } from 'commander';
-import { HistoryDesk } from '../history/historyDesk.js';
+import type { HistoryDesk } from '../history/historyDesk.js';
 import { textWithChecksum } from '../history/text.js';
 import {
+  DEFAULT_SERIES_LIMITS,
   LABEL_FIELDS,
   MEASURED_FIELDS,
   SCORE_FIELDS,
@@ -11,6 +12,7 @@ import {
 } from '#rules/fields.js';
 import { isLabel } from '../pipeline/measured.js';
 import { LAYOUT } from '../records/layout.js';
+import { WasmParser } from '../reading/wasmParser.js';
 import { SCALAR_PLACES, summaryAt } from '../records/places.js';
 import type { History } from '../history/history.js';
 import { HALF_LIFE_NIGHTS, type LongRun, QUANTITIES } from '../history/longRun.js';
@@ -47,9 +49,9 @@ async function print(
   given: string | undefined,
   textOfHistory: (desk: HistoryDesk) => string,
 ): Promise<void> {
-  const desk = new HistoryDesk();
-  if (desk.read((given ?? (await textOf(process.stdin))).trim())) {
-    process.stdout.write(textOfHistory(desk));
+  const parser = new WasmParser(DEFAULT_SERIES_LIMITS);
+  if (parser.readHistoryText((given ?? (await textOf(process.stdin))).trim())) {
+    process.stdout.write(textOfHistory(parser.desk));
     return;
   }
   process.stderr.write(

@@ -7,6 +7,7 @@ import type { JudgeOrder } from '../judge/run.js';
 import { configOrExit } from './config.js';
 import { judgePage } from './judgePage.js';
 import { addLakeOptions, lakeProblem, namesOf, type LakeFlags } from './lakeOptions.js';
+import { wholeNumber } from './numbers.js';
 
 /** EX_USAGE of sysexits.h. */
 const EXIT_USAGE = 64;
@@ -45,8 +46,8 @@ export function registerJudge(program: Command): void {
     )
     .option('--json', 'print all figures as JSON')
     .option('--html <file>', 'also write a page')
-    .option('--seed <n>', 'seed of the draws of people', numberOf(0, SEED_MAX), 1)
-    .option('--draws <n>', 'number of draws of people', numberOf(DRAWS_MIN, DRAWS_MAX), 2_000)
+    .option('--seed <n>', 'seed of the draws of people', wholeNumber(0, SEED_MAX), 1)
+    .option('--draws <n>', 'number of draws of people', wholeNumber(DRAWS_MIN, DRAWS_MAX), 2_000)
     .addHelpText(
       'after',
       '\nScores: C_SCORE, attention, memory, reasoning, stress, valence, arousal. An outcome is a number, true or false,\n' +
@@ -101,12 +102,4 @@ function addMeasured(text: string, before: readonly Outcome[] = []): readonly Ou
   if (before.some(({ score }) => score === outcome.score))
     throw new InvalidArgumentError(`${outcome.score} is measured by another column already.`);
   return [...before, outcome];
-}
-
-function numberOf(least: number, most: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (/^\d+$/.test(text) && value >= least && value <= most) return value;
-    throw new InvalidArgumentError(`It must be a whole number, ${least} to ${most}.`);
-  };
 }

@@ -1,3 +1,4 @@
+import { grouped } from '../base/table.js';
 import { ALPHA, POWER, type OutcomeVerdict } from '../judge/judge.js';
 import { intervalOf, type Drawn } from '../judge/estimates.js';
 import { EXPECTED } from '../judge/expected.js';
@@ -19,7 +20,6 @@ import {
   VIEW_WORDS,
   WAY_WORDS,
   fixed,
-  grouped,
   roughly,
   sentenceOf,
   withInterval,

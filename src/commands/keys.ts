@@ -15,6 +15,7 @@ import { KeyStoreError, type KeyRecord } from '../auth/record.js';
 import type { KeyStore, KeyStores } from '../auth/store.js';
 import { systemClock, type Clock } from '../base/clock.js';
 import { textTable } from '../base/table.js';
+import { wholeNumber } from './numbers.js';
 
 /** A record as operators see it, without the digest. */
 export interface KeyView {
@@ -106,7 +107,7 @@ export function registerKeys(program: Command, keysLocation: () => string, clock
     perform(listAt, flags),
   );
   command(keys, 'usage', 'predictions answered with 200, by key and UTC day')
-    .option('--days <n>', 'of how many days, today included', daysUpTo, 1)
+    .option('--days <n>', 'of how many days, today included', wholeNumber(1, DAYS_MAX), 1)
     .action((flags: UsageFlags) => perform((context) => usageAt(context, flags.days), flags));
   command(keys, 'import', 'add the keys of a key file to this store; keys in the store stay unchanged')
     .argument('<file>', 'the key file of ACUITY_KEYS=file:PATH')
@@ -276,18 +277,8 @@ function limitOf(flag: LimitFlag): number | null {
 }
 
 function limitUpTo(max: number): (text: string) => LimitFlag {
-  return (text) => {
-    if (text === UNLIMITED) return text;
-    const limit = Number(text);
-    if (/^[1-9]\d*$/.test(text) && limit <= max) return limit;
-    throw new InvalidArgumentError(`It must be an integer from 1 to ${max}, or unlimited.`);
-  };
-}
-
-function daysUpTo(text: string): number {
-  const days = Number(text);
-  if (/^[1-9]\d*$/.test(text) && days <= DAYS_MAX) return days;
-  throw new InvalidArgumentError(`It must be an integer from 1 to ${DAYS_MAX}.`);
+  const number = wholeNumber(1, max, `, or ${UNLIMITED}`);
+  return (text) => (text === UNLIMITED ? text : number(text));
 }
 
 /**

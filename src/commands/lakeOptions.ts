@@ -1,5 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { ScoreOptions } from '../lake/run.js';
+import { wholeNumber } from './numbers.js';
 
 export const LAKE_FORMATS = ['ndjson', 'csv', 'arrow', 'parquet'] as const;
 const PEOPLE_MAX = 10_000_000;
@@ -36,7 +37,7 @@ export function addLakeOptions(command: Command): Command {
     .option(
       '--people-max <n>',
       'keep the past of at most this many people (1.0 KB each)',
-      countOf,
+      wholeNumber(1, PEOPLE_MAX),
       1_000_000,
     );
 }
@@ -59,10 +60,4 @@ function bytesOf(text: string): number {
   const bytes = Number(count) * (UNITS[unit.toUpperCase()] ?? NaN);
   if (bytes >= MEMORY_MIN) return bytes;
   throw new InvalidArgumentError('It must be a size like 512MB or 2GB, at least 256MB.');
-}
-
-function countOf(text: string): number {
-  const count = Number(text);
-  if (/^\d+$/.test(text) && count > 0 && count <= PEOPLE_MAX) return count;
-  throw new InvalidArgumentError(`It must be a whole number, 1 to ${PEOPLE_MAX}.`);
 }

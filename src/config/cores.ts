@@ -65,7 +65,7 @@ function readText(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    return undefined; // not Linux, or no such control group: no known quota
+    return undefined; // not Linux, or no such control group: no known limit
   }
 }
 
@@ -76,16 +76,8 @@ const UNKNOWN = 10_240;
  * How many file descriptors this process may open. Node raises its own limit to the hard limit when it
  * starts, so the shell's soft limit does not apply.
  */
-export function descriptorsMax(readText: () => string = readLimits): number {
-  const limit = /^Max open files +(\d+|unlimited)/m.exec(readText())?.[1];
+export function descriptorsMax(read: ReadText = readText): number {
+  const limit = /^Max open files +(\d+|unlimited)/m.exec(read('/proc/self/limits') ?? '')?.[1];
   if (limit === undefined) return UNKNOWN;
   return limit === 'unlimited' ? Infinity : Number(limit);
-}
-
-function readLimits(): string {
-  try {
-    return readFileSync('/proc/self/limits', 'utf8');
-  } catch {
-    return ''; // not Linux
-  }
 }

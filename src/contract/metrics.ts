@@ -4,9 +4,18 @@ import {
   type GaugeSpec,
   type HistogramSpec,
   type MetricSpec,
+  type Recorders,
+  recordersIn,
 } from '../base/metrics.js';
 import { BATCH_VARIANTS } from './graphVariant.js';
-import { FINDING_TYPES, MALFORMED, PROBLEMS, UNPROCESSABLE, type ProblemName } from './problems.js';
+import {
+  FINDING_TYPES,
+  MALFORMED,
+  PROBLEMS,
+  UNPROCESSABLE,
+  type BodyProblem,
+  type ProblemName,
+} from './problems.js';
 import { PROVIDERS } from '#adapters/recording.js';
 import { FIELDS_OF_A_SESSION, LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 
@@ -15,75 +24,50 @@ import { FIELDS_OF_A_SESSION, LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.j
  * everyone who built alerts on them. No label ever holds a key, a caller or any part of a body.
  */
 
-/** Why a request was refused: the problem that the caller got, split where the operator needs more detail. */
-export const REFUSAL_CAUSES = [
-  'notFound',
-  'methodNotAllowed',
-  'keyMissing',
-  'keyInvalid',
-  'rateBurst',
-  'rateDaily',
-  'transferEncoding',
-  'contentType',
-  'contentEncoding',
-  'bodyTooLarge',
-  'malformed',
-  'unprocessable',
-  'queueFull',
-  'explainedOfKey',
-  'recordingsFull',
-  'recordingsOfKey',
-  'bodiesFull',
-  'bodiesOfKey',
-  'loopLag',
-  'draining',
-  'hung',
-  'deadline',
-  'internal',
-] as const;
-export type RefusalCause = (typeof REFUSAL_CAUSES)[number];
+/** The problem that the caller gets for each cause: an operator needs more detail. */
+const PROBLEM_OF = {
+  notFound: 'notFound',
+  methodNotAllowed: 'methodNotAllowed',
+  keyMissing: 'keyMissing',
+  keyInvalid: 'keyInvalid',
+  rateBurst: 'rateLimited',
+  rateDaily: 'rateLimited',
+  transferEncoding: 'transferEncoding',
+  contentType: 'contentType',
+  contentEncoding: 'contentEncoding',
+  bodyTooLarge: 'bodyTooLarge',
+  malformed: 'malformed',
+  unprocessable: 'unprocessable',
+  queueFull: 'overloaded',
+  explainedOfKey: 'overloaded',
+  recordingsFull: 'overloaded',
+  recordingsOfKey: 'overloaded',
+  bodiesFull: 'overloaded',
+  bodiesOfKey: 'overloaded',
+  loopLag: 'overloaded',
+  draining: 'overloaded',
+  hung: 'overloaded',
+  deadline: 'overloaded',
+  internal: 'internal',
+} as const satisfies Record<string, ProblemName | BodyProblem['kind']>;
 
+/** Why a request was refused. */
+export type RefusalCause = keyof typeof PROBLEM_OF;
+export const REFUSAL_CAUSES = Object.keys(PROBLEM_OF) as readonly RefusalCause[];
+
+type CauseOf<Problem> = {
+  [Cause in RefusalCause]: (typeof PROBLEM_OF)[Cause] extends Problem ? Cause : never;
+}[RefusalCause];
 /** Causes of a 503, or of a 429 if `ACUITY_OVERLOAD_STATUS` says so. */
-export type OverloadCause =
-  | 'queueFull'
-  | 'explainedOfKey'
-  | 'recordingsFull'
-  | 'recordingsOfKey'
-  | 'bodiesFull'
-  | 'bodiesOfKey'
-  | 'loopLag'
-  | 'draining'
-  | 'hung'
-  | 'deadline';
+export type OverloadCause = CauseOf<'overloaded'>;
 /** Causes of a 429. */
-export type LimitCause = 'rateBurst' | 'rateDaily';
+export type LimitCause = CauseOf<'rateLimited'>;
 /** Problems that are their own cause. */
-export type PlainCause = Exclude<ProblemName, 'overloaded' | 'overloadedAs429' | 'rateLimited'>;
+export type PlainCause = Extract<RefusalCause, ProblemName>;
 
 /** The response status for each cause. */
 export function statusOf(cause: RefusalCause): number {
-  switch (cause) {
-    case 'malformed':
-      return MALFORMED.status;
-    case 'unprocessable':
-      return UNPROCESSABLE.status;
-    case 'rateBurst':
-    case 'rateDaily':
-      return PROBLEMS.rateLimited.status;
-    case 'queueFull':
-    case 'explainedOfKey':
-    case 'recordingsFull':
-    case 'recordingsOfKey':
-    case 'bodiesFull':
-    case 'bodiesOfKey':
-    case 'loopLag':
-    case 'draining':
-    case 'hung':
-    case 'deadline':
-      return PROBLEMS.overloaded.status;
-    default:
-      return PROBLEMS[cause].status;
-  }
+  return { ...PROBLEMS, malformed: MALFORMED, unprocessable: UNPROCESSABLE }[PROBLEM_OF[cause]].status;
 }
 
 /** Statuses that the service responds with, in ascending order. */
@@ -422,6 +406,13 @@ export const PROCESS_METRICS = {
 } as const satisfies Record<string, Exclude<MetricSpec, HistogramSpec>>;
 
 export type LoopCatalogue = typeof METRICS;
+/** What an event loop counts with. */
+export type LoopRecorders = Recorders<LoopCatalogue>;
+
+/** Counts in memory of `allocateLoopMetrics`. */
+export function loopRecorders(memory: SharedArrayBuffer): LoopRecorders {
+  return recordersIn(METRICS, memory);
+}
 
 /** Memory for the metrics of one event loop. */
 export function allocateLoopMetrics(): SharedArrayBuffer {

@@ -141,6 +141,15 @@ export function unprocessableBody(findings: readonly Finding[]): string {
   return JSON.stringify({ detail: findings.slice(0, FINDINGS_MAX) });
 }
 
+/** The answer to a body that cannot be scored. */
+export function bodyRefusal(
+  problem: BodyProblem,
+): Pick<Problem, 'status' | 'reason'> & { readonly body: string } {
+  return problem.kind === 'malformed'
+    ? { ...MALFORMED, body: malformedBody(problem.byte) }
+    : { ...UNPROCESSABLE, body: unprocessableBody(problem.findings) };
+}
+
 /** A line of the answer to a list, for a line whose answer alone would be `body`. */
 export function lineBody(status: number, body: string): string {
   return `{"status":${status},${body.slice(1)}`;

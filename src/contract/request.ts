@@ -21,10 +21,13 @@ import {
 } from '#rules/fields.js';
 import { NORMS } from '../norms/norms.js';
 
+/** A field that may be absent or null. */
+const nullable = <T>(type: string, more: Type.TSchemaOptions) =>
+  Type.Optional(Type.Unsafe<T | null>({ type: [type, 'null'], ...more }));
+
 const optionalNumber = (field: NumberField, description: string) => {
   const { minimum, maximum, isWhole } = NUMBER_BOUNDS[field];
-  const type = [isWhole ? 'integer' : 'number', 'null'];
-  return Type.Optional(Type.Unsafe<number | null>({ type, minimum, maximum, description }));
+  return nullable<number>(isWhole ? 'integer' : 'number', { minimum, maximum, description });
 };
 
 const share = (field: NumberField, stage: string) =>
@@ -52,14 +55,7 @@ const scalars = {
 } satisfies Record<(typeof SESSION_SCALARS)[number], unknown>;
 
 const series = (maxItems: number, description: string) =>
-  Type.Optional(
-    Type.Unsafe<number[] | null>({
-      type: ['array', 'null'],
-      items: { type: 'number' },
-      maxItems,
-      description,
-    }),
-  );
+  nullable<number[]>('array', { items: { type: 'number' }, maxItems, description });
 
 /** What a provider answers: each adapter has its own form, which docs/ADAPTERS.md describes. */
 const answers = [...new Set(PROVIDERS.flatMap(answersOf))].map((name) => {
@@ -67,8 +63,7 @@ const answers = [...new Set(PROVIDERS.flatMap(answersOf))].map((name) => {
   return [name, Type.Optional(Type.Unknown({ description: `As it came from ${of.join(', ')}.` }))] as const;
 });
 
-const optionalText = (description: string) =>
-  Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'], description }));
+const optionalText = (description: string) => nullable<string>('string', { description });
 
 /** A night and the day around it as a provider sent them. */
 export const RecordingSchema = Type.Object({
@@ -77,12 +72,9 @@ export const RecordingSchema = Type.Object({
     'The moment to score, ISO 8601 with an offset; by default the end of the newest night. Give it: without it no night is too old.',
   ),
   zone: optionalText('The zone of times without one: an offset (`+01:00`) or a name (`Europe/Berlin`).'),
-  newest_night_within_hours: Type.Optional(
-    Type.Unsafe<number | null>({
-      type: ['number', 'null'],
-      description: 'How many hours before `at` a night may have ended; 20 by default.',
-    }),
-  ),
+  newest_night_within_hours: nullable<number>('number', {
+    description: 'How many hours before `at` a night may have ended; 20 by default.',
+  }),
   ...(Object.fromEntries(answers) as Record<string, Type.TOptional<Type.TUnknown>>),
 });
 
@@ -135,22 +127,16 @@ export const ScoreRecordSchema = Type.Object({
 export type ScoreRecord = Type.Static<typeof ScoreRecordSchema>;
 
 const measured = {
-  on: Type.Optional(
-    Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      format: 'date',
-      description: 'The day of the measurement, not after night; by default night.',
-    }),
-  ),
-  reliability: Type.Optional(
-    Type.Unsafe<number | null>({
-      type: ['number', 'null'],
-      ...RELIABILITY_BOUNDS,
-      description:
-        'The retest correlation: the share of the variance between people’s single values that belongs to the ' +
-        'person and lasts; by default the value in the model’s manifest.',
-    }),
-  ),
+  on: nullable<string>('string', {
+    format: 'date',
+    description: 'The day of the measurement, not after night; by default night.',
+  }),
+  reliability: nullable<number>('number', {
+    ...RELIABILITY_BOUNDS,
+    description:
+      'The retest correlation: the share of the variance between people’s single values that belongs to the ' +
+      'person and lasts; by default the value in the model’s manifest.',
+  }),
 };
 
 const percentile = {
@@ -211,53 +197,34 @@ export type Measurement = Type.Static<typeof MeasurementSchema>;
 export function requestSchema(limits: SeriesLimits = DEFAULT_SERIES_LIMITS) {
   const session = sessionSchema(limits);
   const past = <T extends Type.TSchema>(items: T, description: string) =>
-    Type.Optional(
-      Type.Unsafe<Type.Static<T>[] | null>({
-        type: ['array', 'null'],
-        items,
-        maxItems: PAST_MAX,
-        description,
-      }),
-    );
+    nullable<Type.Static<T>[]>('array', { items, maxItems: PAST_MAX, description });
   return Type.Object({
     current_session: session,
     past_sessions: past(session, 'Up to five earlier sessions, oldest first.'),
     past_targets: past(ScoreRecordSchema, 'The scores of past_sessions: same length, same order.'),
     past_target: past(ScoreRecordSchema, 'Alias of past_targets; give one of the two.'),
-    explain: Type.Optional(
-      Type.Unsafe<boolean | null>({
-        type: ['boolean', 'null'],
-        description: 'true: the answer says why. null and false mean absent. Costs 8 tokens of the rate.',
-      }),
-    ),
-    history: Type.Optional(
-      Type.Unsafe<string | null>({
-        type: ['string', 'null'],
-        maxLength: HISTORY_LENGTH_MAX,
-        description:
-          'The history of the last answer for this person, unchanged, instead of the lists; "" begins one.',
-      }),
-    ),
-    night: Type.Optional(
-      Type.Unsafe<string | null>({
-        type: ['string', 'null'],
-        format: 'date',
-        description:
-          'The date on which the person woke. With it, a night that is sent again replaces its earlier version in the ' +
-          'history, and a late one gets its place.',
-      }),
-    ),
-    measurements: Type.Optional(
-      Type.Unsafe<Measurement[] | null>({
-        type: ['array', 'null'],
-        items: MeasurementSchema,
-        maxItems: MEASUREMENTS_MAX,
-        description:
-          'Results of tests, questionnaires and ratings of this person: as percentiles, or as they were taken, of which ' +
-          'the service makes percentiles by the age and sex of the current session. Send each once, with history and ' +
-          'night: the history keeps it. The same score and day again replaces it.',
-      }),
-    ),
+    explain: nullable<boolean>('boolean', {
+      description: 'true: the answer says why. null and false mean absent. Costs 8 tokens of the rate.',
+    }),
+    history: nullable<string>('string', {
+      maxLength: HISTORY_LENGTH_MAX,
+      description:
+        'The history of the last answer for this person, unchanged, instead of the lists; "" begins one.',
+    }),
+    night: nullable<string>('string', {
+      format: 'date',
+      description:
+        'The date on which the person woke. With it, a night that is sent again replaces its earlier version in the ' +
+        'history, and a late one gets its place.',
+    }),
+    measurements: nullable<Measurement[]>('array', {
+      items: MeasurementSchema,
+      maxItems: MEASUREMENTS_MAX,
+      description:
+        'Results of tests, questionnaires and ratings of this person: as percentiles, or as they were taken, of which ' +
+        'the service makes percentiles by the age and sex of the current session. Send each once, with history and ' +
+        'night: the history keeps it. The same score and day again replaces it.',
+    }),
   });
 }
 

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import {
   closeSync,
   fchownSync,
@@ -10,7 +10,9 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { isAlive } from './fileLock.js';
 import { ifPresentSync } from './fileError.js';
 
 /*
@@ -18,21 +20,35 @@ import { ifPresentSync } from './fileError.js';
  * (fileThreads.ts).
  */
 
-const OWNER_ONLY = 0o600;
 const NONCE_BYTES = 6;
-const LEFTOVER = /^\.\d+-[0-9A-Za-z]+\.tmp$/;
+/** Process ids mean nothing on another host that writes to the same disk. */
+const HOST = createHash('sha256').update(hostname()).digest('hex').slice(0, 8);
+const PARTIAL = /\.([0-9a-f]{8})-(\d+)-[0-9a-f]{12}\.partial$/;
+
+/** Opens only a file that does not exist, so that no link is followed and no mode is kept. */
+export const NEW_FILE = 'wx';
+export const OWNER_ONLY = 0o600;
 
 /**
- * Writes `text` to `path`, readable only by its owner. A crash at any moment leaves either the old or the new file,
+ * A unique name for a new file beside `path`, to be renamed to `path` once complete: neither a running nor a killed
+ * process uses the same.
+ */
+export function partialName(path: string): string {
+  const nonce = randomBytes(NONCE_BYTES).toString('hex');
+  return `${path}.${HOST}-${process.pid}-${nonce}.partial`;
+}
+
+/**
+ * Writes `texts` to `path`, readable only by its owner. A crash at any moment leaves either the old or the new file,
  * complete and on the disk, and perhaps a leftover for `removeLeftovers`.
  */
-export function replaceFile(path: string, text: string): void {
-  const temporary = `${path}.${process.pid}-${randomBytes(NONCE_BYTES).toString('hex')}.tmp`;
+export function replaceFile(path: string, texts: Iterable<string>): void {
+  const partial = partialName(path);
   try {
-    writeDurably(temporary, text, ownerOf(path));
-    renameSync(temporary, path);
+    writeDurably(partial, texts, ownerOf(path));
+    renameSync(partial, path);
   } catch (error) {
-    rmSync(temporary, { force: true });
+    rmSync(partial, { force: true });
     throw error;
   }
   syncFolder(dirname(path));
@@ -44,10 +60,20 @@ export function removeLeftovers(path: string): void {
   const prefix = basename(path);
   try {
     for (const name of readdirSync(folder)) {
-      if (name.startsWith(prefix) && LEFTOVER.test(name.slice(prefix.length))) rmSync(join(folder, name));
+      const rest = name.startsWith(prefix) ? name.slice(prefix.length) : '';
+      if (PARTIAL.exec(rest)?.index === 0) rmSync(join(folder, name));
     }
   } catch {
     return; // for instance on a read-only disk: leftovers do no harm
+  }
+}
+
+/** Removes files in `folder` left by processes of this host that have ended. Call before this process creates any. */
+export function removeDeadPartials(folder: string): void {
+  for (const name of ifPresentSync(() => readdirSync(folder)) ?? []) {
+    const [, host, pid] = PARTIAL.exec(name) ?? [];
+    const isDead = host === HOST && (Number(pid) === process.pid || !isAlive(Number(pid)));
+    if (isDead) rmSync(join(folder, name), { force: true });
   }
 }
 
@@ -56,12 +82,12 @@ interface Owner {
   readonly gid: number;
 }
 
-function writeDurably(path: string, text: string, owner: Owner | undefined): void {
-  const file = openSync(path, 'wx', OWNER_ONLY);
+function writeDurably(path: string, texts: Iterable<string>, owner: Owner | undefined): void {
+  const file = openSync(path, NEW_FILE, OWNER_ONLY);
   try {
     // A key issued by root must not lock the server's user out of the store.
     if (owner !== undefined && owner.uid !== process.geteuid?.()) fchownSync(file, owner.uid, owner.gid);
-    writeFileSync(file, text);
+    for (const text of texts) writeFileSync(file, text);
     fsyncSync(file);
   } finally {
     closeSync(file);

@@ -21,7 +21,7 @@ export const FILE_OPERATIONS = {
   /** SHA-256 of the content, in hex. */
   hashOf: (path: string): string => createHash('sha256').update(readRegular(path)).digest('hex'),
   realPath: (path: string): string => realpathSync.native(path),
-  replaceFile,
+  replaceFile: (path: string, text: string): void => replaceFile(path, [text]),
   removeLeftovers,
 };
 

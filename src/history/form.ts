@@ -1,13 +1,10 @@
-import { isHeart, LABEL_FIELDS, NUMBER_BOUNDS, SCORE_FIELDS, SERIES_FIELDS } from '#rules/fields.js';
-import { BREATHING, HEART_BEATS } from '#rules/plausible.js';
+import { LABEL_FIELDS, NUMBER_BOUNDS, SCORE_FIELDS, SERIES_FIELDS } from '#rules/fields.js';
 import { hundredths, type Thresholds } from '../pipeline/respond.js';
 import { LAYOUT } from '../records/layout.js';
 import { SCALAR_PLACES, summaryAt } from '../records/places.js';
-import { decodeMeasurements, encodeMeasurements, isWithin, MEASURED_BYTES_MAX } from './measuredForm.js';
+import { encodeMeasurements, MEASURED_BYTES_MAX } from './measuredForm.js';
 import { type History, HISTORY_SESSIONS } from './history.js';
 import { type LongRun, QUANTITIES } from './longRun.js';
-import { LAST_DAY } from './night.js';
-import { PAST_DAYS_MAX } from './place.js';
 
 /**
  * A history as bytes; numbers are little-endian:
@@ -41,22 +38,12 @@ const PLACES = [
   ...NUMBERS.map(([field]) => SCALAR_PLACES[field as keyof typeof NUMBER_BOUNDS]),
   ...SERIES_FIELDS.map((field) => summaryAt(0, field) + LEVEL),
 ];
-const BOUNDS = [
-  ...NUMBERS.map(([, { minimum, maximum }]) => [minimum, maximum] as const),
-  ...SERIES_FIELDS.map((field) => {
-    const { min, max } = isHeart(field) ? HEART_BEATS : BREATHING;
-    return [min, max] as const;
-  }),
-];
-const LEAST = BOUNDS.map(([least]) => least);
-const MOST = BOUNDS.map(([, most]) => most);
 const VALUES = PLACES.length;
 const FIRST_LEVEL = NUMBERS.length;
 const SEX_KNOWN = 1 << VALUES;
 const SEX_MALE = SEX_KNOWN << 1;
 /** The bit of the first label; the others follow. */
 const LABEL_HIGH = SEX_MALE << 1;
-const BITS_END = LABEL_HIGH << LABELS;
 
 const STAGES = bitsOf('deepSleepSeconds', 'remSleepSeconds', 'lightSleepSeconds');
 /** Ignored if all three stages are given. */
@@ -74,8 +61,6 @@ const U24 = 3;
 const F64 = 8;
 const CHANCE_UNKNOWN = 0xffff;
 const CHANCE_ONE = 10_000;
-const HUNDREDTHS = 100;
-const SCORE_MOST = 100 * HUNDREDTHS;
 
 const SESSION_HEAD_BYTES = U24 + U24 + 2 * (SCORES + LABELS);
 const QUANTITY_BYTES = 2 + 3 * 4;
@@ -89,100 +74,13 @@ export const UNMEASURED_BYTES_MAX =
 /** Most bytes of a history of this version, measurements included. */
 export const HISTORY_BYTES_MAX = UNMEASURED_BYTES_MAX - 1 + MEASURED_BYTES_MAX + CRC_BYTES;
 
-/** Reads and writes histories, one at a time. */
+/** Writes histories, one at a time; the parser reads them. */
 export class HistoryForm {
-  /** The bytes of the history encoded last, or to be decoded. */
+  /** The bytes of the history encoded last. */
   readonly bytes: Buffer = Buffer.alloc(HISTORY_BYTES_MAX);
   private readonly view = new DataView(this.bytes.buffer, this.bytes.byteOffset, HISTORY_BYTES_MAX);
   private readonly sessionsAt: number[] = [];
   private at = 0;
-
-  /**
-   * Decodes the first `length` of `bytes`; returns false if they are not a history, and `history` is then undefined.
-   */
-  decode(history: History, length: number): boolean {
-    this.at = 0;
-    const count = this.u8();
-    if (count === 0 || count > HISTORY_SESSIONS) return false;
-    for (let index = 0; index < count; index++) {
-      // A read beyond the end sees bytes of an earlier history: `at` shows it, and the memory is long enough.
-      if (!this.decodeSession(history, index)) return false;
-    }
-    history.count = count;
-    if (!areOrdered(history)) return false;
-    history.longRun.clear();
-    history.longRun.nights = this.u16();
-    if (history.longRun.nights > 0 && !this.decodeLongRun(history.longRun)) return false;
-    return decodeMeasurements(history.measurements, this.bytes, this.at, length);
-  }
-
-  private decodeSession({ days, records, targets, chances }: History, index: number): boolean {
-    const bits = this.u24();
-    const day = this.u24() - 1;
-    if (bits >= BITS_END || day > LAST_DAY) return false;
-    if ((bits & STAGES) === STAGES && (bits & IMPLIED) !== 0) return false;
-    if ((bits & (SEX_KNOWN | SEX_MALE)) === SEX_MALE) return false;
-    days[index] = day < 0 ? NaN : day;
-    for (let score = 0; score < SCORES; score++) {
-      const hundredths = this.u16();
-      if (hundredths > SCORE_MOST) return false;
-      targets[index * TARGET_LENGTH + score] = hundredths / HUNDREDTHS;
-    }
-    for (let label = 0; label < LABELS; label++) {
-      const chance = this.u16();
-      if (chance > CHANCE_ONE && chance !== CHANCE_UNKNOWN) return false;
-      chances[index * LABELS + label] = chance === CHANCE_UNKNOWN ? NaN : chance / CHANCE_ONE;
-      targets[index * TARGET_LENGTH + SCORES + label] = (bits & (LABEL_HIGH << label)) !== 0 ? 1 : -1;
-    }
-    return this.decodeValues(records, index * RECORD_LENGTH, bits);
-  }
-
-  private decodeValues(records: Float64Array, record: number, bits: number): boolean {
-    const { view } = this;
-    let { at } = this;
-    for (let place = 0; place < RECORD_LENGTH; place++)
-      records[record + place] = place < LAYOUT.SCALARS ? NaN : 0;
-    for (let index = 0; index < VALUES; index++) {
-      if ((bits & (1 << index)) === 0) continue;
-      let value: number;
-      if (index < TIMES) {
-        value = view.getUint16(at, true) | (view.getUint8(at + 2) << 16);
-        at += U24;
-      } else {
-        value = view.getFloat64(at, true);
-        at += F64;
-      }
-      if (!isWithin(value, LEAST[index]!, MOST[index]!)) return false; // each table has VALUES
-      records[record + PLACES[index]!] = value;
-      if (index >= FIRST_LEVEL) records[record + PLACES[index]! - LEVEL + COUNT] = 1;
-    }
-    this.at = at;
-    const isMale = (bits & SEX_MALE) !== 0;
-    if ((bits & SEX_KNOWN) !== 0) records[record + LAYOUT.SEX] = isMale ? 1 : -1;
-    return true;
-  }
-
-  private decodeLongRun({ nights, counts, weights, means, spreads }: LongRun): boolean {
-    const { view } = this;
-    let { at } = this;
-    for (let index = 0; index < QUANTITIES.length; index++, at += QUANTITY_BYTES) {
-      const count = view.getUint16(at, true);
-      const weight = view.getFloat32(at + 2, true);
-      const mean = view.getFloat32(at + 6, true);
-      const spread = view.getFloat32(at + 10, true);
-      const { least, most, widest } = QUANTITIES[index]!; // index < QUANTITIES.length
-      const isNever = count === 0;
-      if (count > nights || !isWithin(weight, 0, count)) return false;
-      if (!isWithin(mean, isNever ? 0 : least, isNever ? 0 : most)) return false;
-      if (!isWithin(spread, 0, isNever ? 0 : widest)) return false;
-      counts[index] = count;
-      weights[index] = weight;
-      means[index] = mean;
-      spreads[index] = spread;
-    }
-    this.at = at;
-    return true;
-  }
 
   /** Where session `index` of the history encoded last starts. */
   sessionAt(index: number): number {
@@ -208,7 +106,7 @@ export class HistoryForm {
     this.putU24(Number.isNaN(day) ? 0 : day + 1);
     // Each index is within its session.
     for (let score = 0; score < SCORES; score++) {
-      this.putU16(Math.round(targets[index * TARGET_LENGTH + score]! * HUNDREDTHS));
+      this.putU16(Math.round(targets[index * TARGET_LENGTH + score]! * 100));
     }
     for (let label = 0; label < LABELS; label++) {
       const chance = chances[index * LABELS + label]!;
@@ -249,22 +147,6 @@ export class HistoryForm {
     this.at = at;
   }
 
-  private u8(): number {
-    return this.view.getUint8(this.at++);
-  }
-
-  private u16(): number {
-    const value = this.view.getUint16(this.at, true);
-    this.at += 2;
-    return value;
-  }
-
-  private u24(): number {
-    const value = this.view.getUint16(this.at, true) | (this.view.getUint8(this.at + 2) << 16);
-    this.at += U24;
-    return value;
-  }
-
   private putU8(value: number): void {
     this.view.setUint8(this.at++, value);
   }
@@ -279,16 +161,6 @@ export class HistoryForm {
     this.view.setUint8(this.at + 2, value >> 16);
     this.at += U24;
   }
-}
-
-/** Whether dates ascend and none is too old for the newest. */
-function areOrdered({ count, days, latestDay }: History): boolean {
-  for (let index = 0; index < count; index++) {
-    const day = days[index]!; // index < count
-    if (latestDay - day > PAST_DAYS_MAX) return false;
-    if (index > 0 && day <= days[index - 1]!) return false; // false if either is undated
-  }
-  return true;
 }
 
 function bitsOfRecord(records: Float64Array, record: number): number {

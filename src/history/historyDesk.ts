@@ -15,7 +15,6 @@ import { keptOf } from './measurements.js';
 import { NextHistory } from './nextHistory.js';
 import { dateOf } from './night.js';
 import { makePlace, type Place } from './place.js';
-import { bytesOf } from './text.js';
 
 const { RECORD_LENGTH, TARGET_LENGTH, SEX, AGE } = LAYOUT;
 const LABELS = LABEL_FIELDS.length;
@@ -50,18 +49,6 @@ export class HistoryDesk {
   readonly history: History = new History();
   private readonly form = new HistoryForm();
 
-  /** Reads the history `text`; false if it is invalid. */
-  read(text: string): boolean {
-    const length = bytesOf(text, this.form.bytes);
-    return length > 0 && this.form.decode(this.history, length);
-  }
-
-  /** Reads a history's bytes, without their checksum; false if they are invalid. */
-  load(bytes: Uint8Array): boolean {
-    this.form.bytes.set(bytes);
-    return this.form.decode(this.history, bytes.length);
-  }
-
   /** The bytes of the history read or begun, without checksum; valid until the next history. */
   encoded(): Uint8Array {
     return this.form.bytes.subarray(0, this.form.encode(this.history));
@@ -73,14 +60,11 @@ export class HistoryDesk {
     this.history.measurements.clear();
   }
 
-  /** Copies the history that the parser has read to `bytes`; it has no measurements. */
-  adopt(bytes: Uint8Array): void {
-    this.history.adopt(bytes);
-    this.history.measurements.clear();
-  }
-
-  /** As `adopt`, with the measurements in `memory` from `start` to before `end`; false if these are invalid. */
-  adoptMeasured(bytes: Uint8Array, memory: Buffer, start: number, end: number): boolean {
+  /**
+   * Copies the history that the parser has read to `bytes`, with the measurements in `memory` from `start` to before
+   * `end`; false if these are invalid.
+   */
+  adopt(bytes: Uint8Array, memory: Buffer, start: number, end: number): boolean {
     this.history.adopt(bytes);
     return decodeMeasurements(this.history.measurements, memory, start, end);
   }

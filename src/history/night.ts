@@ -13,8 +13,10 @@ export function dayOf(date: string): number | undefined {
   const month = digits(date, 5, 7);
   const day = digits(date, 8, 10);
   // False for non-digits (NaN), too.
-  const isDate = year >= FIRST_YEAR && year <= LAST_YEAR && day >= 1 && day <= daysOf(month, year);
-  return isDate ? Date.UTC(year, month - 1, day) / DAY_MS : undefined;
+  if (!(year >= FIRST_YEAR && year <= LAST_YEAR)) return undefined;
+  const ms = Date.UTC(year, month - 1, day);
+  // A day or month that there is not leads into another month.
+  return new Date(ms).getUTCMonth() === month - 1 ? ms / DAY_MS : undefined;
 }
 
 export function dateOf(day: number): string {
@@ -35,16 +37,4 @@ function digits(text: string, start: number, end: number): number {
     value = 10 * value + digit;
   }
   return value;
-}
-
-/** NaN for an invalid month. */
-function daysOf(month: number, year: number): number {
-  if (month === 2) return isLeap(year) ? 29 : 28;
-  return month >= 1 && month <= 12 ? (SHORT_MONTHS.has(month) ? 30 : 31) : NaN;
-}
-
-const SHORT_MONTHS = new Set([4, 6, 9, 11]);
-
-function isLeap(year: number): boolean {
-  return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
 }

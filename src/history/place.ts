@@ -2,7 +2,7 @@ import { PAST_MAX } from '#rules/fields.js';
 import { HISTORY_SESSIONS, type History } from './history.js';
 
 /** A session this many days older than the newest goes to the long run. */
-export const PAST_DAYS_MAX = 60;
+const PAST_DAYS_MAX = 60;
 /** After this many days without a night a history starts anew, keeping only its measurements. */
 const GAP_DAYS_MAX = 180;
 

@@ -1,22 +1,27 @@
+import type { Admission, Limited } from '../auth/rateLimiter.js';
 import type { Log } from '../process/log.js';
-import type { RefusalCause } from '../contract/metrics.js';
+import type { RecordingLabel, RefusalCause } from '../contract/metrics.js';
+
+/** What is known of an exchange; it grows with each step. */
+export interface ExchangeRecord {
+  readonly requestId: string;
+  /** The caller's trace context (W3C); '' if none was sent. */
+  readonly traceparent: string;
+  /**
+   * When the head of the request had arrived, and the last byte of its body; the same if no body was read.
+   */
+  readonly startedMs: number;
+  readonly receivedMs: number;
+  /** Length of a body that was read to its end; otherwise 0. */
+  readonly bodyBytes: number;
+  /** The holder of the key; undefined if no key was accepted. */
+  readonly caller: Admission | Limited | undefined;
+  /** Whose recording was read; undefined without one. */
+  readonly recording?: RecordingLabel | undefined;
+}
 
 /** What the log says about an answered request: never a key, a header, or a value from the body. */
-export interface AccessLine {
-  readonly requestId: string;
-  readonly status: number;
-  readonly keyId: string | undefined;
-  /** From the request's head to the answer, in milliseconds. */
-  readonly totalMs: number;
-  readonly bytes: number;
-  /** The caller's trace context; '' if none was sent. */
-  readonly traceparent: string;
-  /** For a list: its lines, and how many of them were scored. */
-  readonly lines?: number;
-  readonly scored?: number;
-  /** The provider of its recording; undefined without one. */
-  readonly recording?: string | undefined;
-}
+export type AccessLine = ReturnType<typeof lineOf>;
 
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
@@ -55,7 +60,7 @@ export class AccessLog {
   }
 
   served(line: AccessLine): void {
-    this.log.info(fieldsOf(line), 'request served');
+    this.log.info(line, 'request served');
   }
 
   /** `nowMs` is monotonic. */
@@ -86,21 +91,27 @@ export class AccessLog {
   }
 
   private tell(cause: RefusalCause, line: AccessLine, requests: number): void {
-    const fields = { ...fieldsOf(line), cause, requests };
+    const fields = { ...line, cause, requests };
     if (line.status >= 500) this.log.error(fields, 'request failed');
     else this.log.warn(fields, 'request refused');
   }
 }
 
-function fieldsOf(line: AccessLine): object {
-  const { requestId, status, keyId, totalMs, bytes, traceparent, lines, scored, recording } = line;
+/** `more`: of a list, its lines and how many of them were scored. */
+export function lineOf(
+  { requestId, traceparent, caller, startedMs, bodyBytes: bytes, recording }: ExchangeRecord,
+  status: number,
+  endedMs: number,
+  more: { readonly lines?: number; readonly scored?: number } = {},
+) {
   return {
     requestId,
     status,
-    keyId,
-    totalMs: Math.round(totalMs * 1000) / 1000,
+    keyId: caller?.key.id,
+    /** From the request's head to the answer, in milliseconds. */
+    totalMs: Math.round((endedMs - startedMs) * 1000) / 1000,
     bytes,
-    ...(lines === undefined ? {} : { lines, scored }),
+    ...more,
     ...(recording === undefined ? {} : { recording }),
     // W3C Trace Context section 3.2: a value of another form is dropped, never passed on.
     ...(TRACEPARENT.test(traceparent) ? { traceparent } : {}),

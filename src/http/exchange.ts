@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { HttpResponse } from 'uWebSockets.js';
 import type { Admission, Limited } from '../auth/rateLimiter.js';
 import type {
@@ -7,75 +8,25 @@ import type {
   RecordingLabel,
   RefusalCause,
 } from '../contract/metrics.js';
-import type { BodyProblem } from '../contract/problems.js';
+import { type BodyProblem, bodyRefusal } from '../contract/problems.js';
 import type { Quality } from '../pipeline/quality.js';
 import { rounded } from '../pipeline/respond.js';
 import type { HistoryToCome } from '../records/request.js';
 import type { ScoredRow, Timing } from '../scoring/scorer.js';
-import { answerBody, type Asked, type BodyScoring } from './answerBody.js';
+import type { ExchangeRecord } from './accessLog.js';
+import { answerBody, type BodyScoring } from './answerBody.js';
 import { BLOCK_BYTES, type ComeSoFar, DISCARD_BYTES_MAX, discardBody } from './body.js';
+import type { Door } from './door.js';
 import {
-  bodyProblemAnswer,
   type ConnectionEnd,
   headerLine,
   ListAnswer,
   OK,
   problemAnswer,
   writeAnswer,
-  writeAnswerHeldOpen,
+  writePiece,
 } from './reply.js';
-import type { HeldRefusal, RefusalThrottle } from './refusalThrottle.js';
-
-/** What is known of an exchange; it grows with each step. */
-export interface ExchangeRecord {
-  readonly requestId: string;
-  /** The caller's trace context (W3C); '' if none was sent. */
-  readonly traceparent: string;
-  /**
-   * When the head of the request had arrived, and the last byte of its body; the same if no body was read.
-   */
-  readonly startedMs: number;
-  readonly receivedMs: number;
-  /** Length of a body that was read to its end; otherwise 0. */
-  readonly bodyBytes: number;
-  /** The holder of the key; undefined if no key was accepted. */
-  readonly caller: Admission | Limited | undefined;
-  /** Whose recording was read; undefined without one. */
-  readonly recording?: RecordingLabel | undefined;
-}
-
-/** Called once with the end of each exchange. */
-export interface ExchangeObserver {
-  scored(record: ExchangeRecord, timing: Timing): void;
-  refused(record: ExchangeRecord, cause: RefusalCause, status: number): void;
-  /** A line of a list was scored; its answer is not written yet. */
-  lineScored(record: ExchangeRecord, timing: Timing): void;
-  /** Lines of a list were written, with these `statuses`. */
-  linesWritten(record: ExchangeRecord, statuses: Uint16Array): void;
-  /** A list was answered to its last line; `scored` of its `lines` have scores. */
-  listEnded(record: ExchangeRecord, list: { readonly lines: number; readonly scored: number }): void;
-  /** A line of a list was refused. */
-  lineRefused(cause: RefusalCause): void;
-  /** The caller of a list hung up before its end. */
-  listHungUp(record: ExchangeRecord, lines: number): void;
-  /** The caller hung up before an answer. */
-  hungUp(record: ExchangeRecord): void;
-}
-
-/** What an exchange needs of its event loop. */
-export interface ExchangeContext {
-  readonly observer: ExchangeObserver;
-  readonly refusalThrottle: RefusalThrottle;
-  readonly overloadProblem: 'overloaded' | 'overloadedAs429';
-  /** Seconds until a request refused for lack of room may be tried again; this refusal counts. */
-  retryAfterS(): number;
-  /** A request was scored. */
-  served(): void;
-  /** Takes further tokens from a caller, for what it sends. */
-  spend(admission: Admission, tokens: number): void;
-  /** Connections end after their answers, because the listener is about to close. */
-  readonly isDraining: boolean;
-}
+import type { HeldRefusal } from './refusalThrottle.js';
 
 /** What the head of a request says, apart from the body and the key. */
 export interface ExchangeHead {
@@ -86,6 +37,8 @@ export interface ExchangeHead {
   readonly patienceMs: number;
   /** The answer has no body. */
   readonly isHead: boolean;
+  /** Length of the body in bytes; 0 if none is declared. */
+  readonly declaredBytes: number;
   /**
    * The body comes in chunks. The library takes bytes after the last chunk, such as trailers, for another
    * request; a proxy that shares its connections would pass the answer to another caller. So the connection
@@ -106,9 +59,8 @@ const LIMIT_CAUSES: Readonly<Record<Limited['limit'], LimitCause>> = {
 /** These causes last until the caller asks again, so their refusals are never held back. */
 const TOLD_AT_ONCE: ReadonlySet<RefusalCause> = new Set(['hung', 'draining', 'deadline']);
 
-interface Abortable {
-  abort(): void;
-}
+/** At the head of a request. */
+export const NOTHING_COME: ComeSoFar = { bytes: 0, isWhole: false };
 
 interface Refusal {
   readonly cause: RefusalCause;
@@ -123,7 +75,11 @@ interface Refusal {
  *   opened ─► authenticated ─► received ─► scored
  *      └───────────┴──────────────┴─────► refused, or hung up
  */
-export class Exchange implements Asked, BodyScoring, HeldRefusal, ExchangeRecord {
+export class Exchange implements BodyScoring, HeldRefusal, ExchangeRecord {
+  readonly requestId: string;
+  readonly traceparent: string;
+  readonly startedMs: number;
+  readonly declaredBytes: number;
   isGone = false;
   receivedMs: number;
   bodyBytes = 0;
@@ -134,30 +90,22 @@ export class Exchange implements Asked, BodyScoring, HeldRefusal, ExchangeRecord
   history: HistoryToCome | undefined;
   recordingTold: string | undefined;
   recording: RecordingLabel | undefined;
-  private dueMs = Infinity;
-  /** The list that answers in place of this exchange, once it is admitted. */
-  private list: Abortable | undefined;
+  dueMs = Infinity;
+  /** The list that answers in place of this exchange, once it is admitted: it receives hang-ups from then on. */
+  list: { abort(): void } | undefined;
   /** A refusal that waits. */
   private held: Refusal | undefined;
 
   constructor(
     private readonly res: HttpResponse,
-    private readonly context: ExchangeContext,
+    private readonly door: Door,
     private readonly head: ExchangeHead,
   ) {
+    this.requestId = head.requestId;
+    this.traceparent = head.traceparent;
+    this.startedMs = head.startedMs;
+    this.declaredBytes = head.declaredBytes;
     this.receivedMs = head.startedMs;
-  }
-
-  get requestId(): string {
-    return this.head.requestId;
-  }
-
-  get traceparent(): string {
-    return this.head.traceparent;
-  }
-
-  get startedMs(): number {
-    return this.head.startedMs;
   }
 
   get holder(): number | undefined {
@@ -180,35 +128,12 @@ export class Exchange implements Asked, BodyScoring, HeldRefusal, ExchangeRecord
     this.receivedMs = nowMs;
   }
 
-  /** An explanation is requested, for data of this `quality`. */
-  explainWith(quality: Quality): void {
-    this.quality = quality;
-  }
-
-  carryOn(history: HistoryToCome): void {
-    this.history = history;
-  }
-
-  dueBy(dueMs: number): void {
-    this.dueMs = dueMs;
-  }
-
-  readFrom(provider: RecordingLabel, told: string | undefined): void {
-    this.recording = provider;
-    this.recordingTold = told;
-  }
-
   /** The caller hung up. */
   abort(): void {
     if (this.isGone) return;
     this.isGone = true;
-    if (this.list === undefined) this.context.observer.hungUp(this);
+    if (this.list === undefined) this.door.options.observer.hungUp(this);
     else this.list.abort();
-  }
-
-  /** It was admitted as a list, which receives hang-ups from now on. */
-  becomes(list: Abortable): void {
-    this.list = list;
   }
 
   /** The answer of a list, scored by the model of that version. */
@@ -228,8 +153,8 @@ export class Exchange implements Asked, BodyScoring, HeldRefusal, ExchangeRecord
       headerLine('Server-Timing', `queue;dur=${rounded(queueMs)}, infer;dur=${rounded(inferMs)}`) +
       headerLine('X-Model-Version', model.version);
     const body = answerBody(row, inferMs, this);
-    this.context.served();
-    if (this.write(OK, headers, body)) this.context.observer.scored(this, timing);
+    this.door.served();
+    if (this.write(OK, headers, body)) this.door.options.observer.scored(this, timing);
   }
 
   failed(cause: 'expired' | 'fault'): void {
@@ -237,18 +162,14 @@ export class Exchange implements Asked, BodyScoring, HeldRefusal, ExchangeRecord
     else this.failedUnexpectedly();
   }
 
-  /** Refuses at the head of the request: the `bodyBytes` that follow are not read. */
-  refuseHead(cause: PlainCause, bodyBytes: number, headers = NO_HEADERS): void {
-    this.refuseUnread({ cause, headers, ...problemAnswer(cause) }, bodyBytes);
+  /** Refuses at the head of the request: the body is not read. */
+  refuseHead(cause: PlainCause, headers = NO_HEADERS): void {
+    this.refuseBeside({ cause, headers, ...problemAnswer(cause) }, NOTHING_COME);
   }
 
-  limited(verdict: Limited, bodyBytes: number): void {
-    this.refuseUnread(this.limit(verdict), bodyBytes);
-  }
-
-  /** The same once the whole body has arrived. */
-  limitedList(verdict: Limited): void {
-    this.refuseOrHold(this.limit(verdict), 0);
+  /** `come`: what has arrived of a body that is thrown away; undefined once it was read. */
+  limited(verdict: Limited, come?: ComeSoFar): void {
+    this.refuseBeside(this.limit(verdict), come);
   }
 
   private limit(verdict: Limited): Refusal {
@@ -261,25 +182,15 @@ export class Exchange implements Asked, BodyScoring, HeldRefusal, ExchangeRecord
     return { cause: LIMIT_CAUSES[limit], headers, ...problemAnswer('rateLimited') };
   }
 
-  /** At the head of the request, like `refuseHead`. */
-  overloadedAtHead(cause: OverloadCause, bodyBytes: number): void {
-    this.refuseUnread(this.overload(cause), bodyBytes);
-  }
-
-  /** While the body arrives: `come` has arrived. */
-  overloadedWhileReceiving(cause: OverloadCause, come: ComeSoFar, bodyBytes: number): void {
-    if (come.isWhole) this.refuseOrHold(this.overload(cause), bodyBytes);
-    else this.refuseUnread(this.overload(cause), bodyBytes, come.bytes);
-  }
-
-  /** After the whole body. */
-  overloaded(cause: OverloadCause): void {
-    this.refuseOrHold(this.overload(cause), 0);
+  /** `come` as for `limited`. */
+  overloaded(cause: OverloadCause, come?: ComeSoFar): void {
+    this.refuseBeside(this.overload(cause), come);
   }
 
   private overload(cause: OverloadCause): Refusal {
-    const headers = headerLine('Retry-After', String(this.context.retryAfterS()));
-    return { cause, headers, ...problemAnswer(this.context.overloadProblem) };
+    const headers = headerLine('Retry-After', String(this.door.retryAfterS()));
+    const name = this.door.options.overloadStatus === 429 ? 'overloadedAs429' : 'overloaded';
+    return { cause, headers, ...problemAnswer(name) };
   }
 
   /**
@@ -293,7 +204,8 @@ export class Exchange implements Asked, BodyScoring, HeldRefusal, ExchangeRecord
   }
 
   refuseBody(problem: BodyProblem): void {
-    this.refuse({ cause: problem.kind, headers: NO_HEADERS, ...bodyProblemAnswer(problem) });
+    const { status, reason, body } = bodyRefusal(problem);
+    this.refuse({ cause: problem.kind, headers: NO_HEADERS, status: `${status} ${reason}`, body });
   }
 
   /** An unexpected error, which no refusal covers. */
@@ -302,10 +214,10 @@ export class Exchange implements Asked, BodyScoring, HeldRefusal, ExchangeRecord
   }
 
   /** 413 for a chunked body that turned out to be too long. */
-  tooLarge({ bytes, isWhole }: ComeSoFar): void {
+  tooLarge(come: ComeSoFar): void {
     const refusal: Refusal = { cause: 'bodyTooLarge', headers: NO_HEADERS, ...problemAnswer('bodyTooLarge') };
-    if (isWhole) this.refuse(refusal);
-    else this.refuseUnread(refusal, 0, bytes);
+    if (come.isWhole) this.refuse(refusal);
+    else this.refuseBeside(refusal, come);
   }
 
   /**
@@ -334,9 +246,10 @@ export class Exchange implements Asked, BodyScoring, HeldRefusal, ExchangeRecord
       else if (isOver) res.close();
     });
     this.isGone = true;
-    const headers = NO_HEADERS;
-    writeAnswerHeldOpen(res, { status, requestId, headers, body, isHead: false, connection: 'ends' });
-    this.context.observer.refused(this, 'bodyTooLarge', statusCode(status));
+    // Stays open, so that the bytes that the caller still sends can be watched.
+    const connection = 'endsAsAsked';
+    writePiece(res, { status, requestId, headers: NO_HEADERS, body, isHead: false, connection }, false, body);
+    this.door.options.observer.refused(this, 'bodyTooLarge', statusCode(status));
   }
 
   /** Writes the refusal that was held back. */
@@ -344,12 +257,10 @@ export class Exchange implements Asked, BodyScoring, HeldRefusal, ExchangeRecord
     if (this.held !== undefined) this.refuse(this.held);
   }
 
-  /**
-   * `come` bytes of the body have arrived and more may follow; `bodyBytes` is the declared length, if any.
-   */
-  private refuseUnread(refusal: Refusal, bodyBytes: number, come = 0): void {
-    if (!this.head.isChunked) return this.refuseOrHold(refusal, bodyBytes);
-    discardBody(this.res, come, {
+  private refuseBeside(refusal: Refusal, come: ComeSoFar | undefined): void {
+    if (come === undefined) return this.refuseOrHold(refusal, 0);
+    if (come.isWhole || !this.head.isChunked) return this.refuseOrHold(refusal, this.declaredBytes);
+    discardBody(this.res, come.bytes, {
       over: (bytes) => this.refuseOrHold(refusal, bytes),
       moreBlocks: (blocks) => this.pay(blocks),
       aborted: () => this.abort(),
@@ -357,13 +268,13 @@ export class Exchange implements Asked, BodyScoring, HeldRefusal, ExchangeRecord
   }
 
   private pay(blocks: number): void {
-    if (this.payer !== undefined) this.context.spend(this.payer, blocks);
+    if (this.payer !== undefined) this.door.spend(this.payer, blocks);
   }
 
   /** `bodyBytes`: length of the body that is thrown away. */
   private refuseOrHold(refusal: Refusal, bodyBytes: number): void {
     if (this.isGone) return;
-    const { refusalThrottle, isDraining } = this.context;
+    const { refusalThrottle, isDraining } = this.door;
     const isUrgent = isDraining || TOLD_AT_ONCE.has(refusal.cause);
     if (isUrgent || refusalThrottle.mayAnswer(bodyBytes)) return this.refuse(refusal);
     this.held = refusal;
@@ -384,7 +295,8 @@ export class Exchange implements Asked, BodyScoring, HeldRefusal, ExchangeRecord
   }
 
   private refuseNow({ cause, status, headers, body }: Refusal): void {
-    if (this.write(status, headers, body)) this.context.observer.refused(this, cause, statusCode(status));
+    if (this.write(status, headers, body))
+      this.door.options.observer.refused(this, cause, statusCode(status));
   }
 
   /** False if the caller is gone. */
@@ -398,10 +310,18 @@ export class Exchange implements Asked, BodyScoring, HeldRefusal, ExchangeRecord
 
   private get connection(): ConnectionEnd {
     const { connection } = this.head;
-    return connection === 'stays' && this.context.isDraining ? 'ends' : connection;
+    return connection === 'stays' && this.door.isDraining ? 'ends' : connection;
   }
 }
 
 function statusCode(status: string): number {
   return Number(status.slice(0, 3));
+}
+
+const ACCEPTED_ID = /^[A-Za-z0-9._-]{1,128}$/;
+
+/** Makes the ids of one event loop's requests: the caller's own if it is well formed, otherwise a new one. */
+export function requestIds(prefix: string = randomBytes(6).toString('hex')): (given: string) => string {
+  let count = 0;
+  return (given) => (given !== '' && ACCEPTED_ID.test(given) ? given : `${prefix}-${(count++).toString(36)}`);
 }

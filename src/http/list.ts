@@ -1,25 +1,15 @@
 import type { Clock } from '../base/clock.js';
 import type { Admission } from '../auth/rateLimiter.js';
 import type { RefusalCause } from '../contract/metrics.js';
-import {
-  MALFORMED,
-  PROBLEMS,
-  UNPROCESSABLE,
-  lineBody,
-  malformedBody,
-  problemBody,
-  unprocessableBody,
-  type BodyProblem,
-  type Finding,
-} from '../contract/problems.js';
+import { PROBLEMS, bodyRefusal, lineBody, problemBody, type BodyProblem } from '../contract/problems.js';
 import { qualityOf, type Quality } from '../pipeline/quality.js';
 import type { Line } from '../reading/lines.js';
-import { isBodyProblem, type RequestReader } from '../reading/read.js';
+import { isBodyProblem } from '../reading/read.js';
 import type { HistoryToCome, ReadRequest } from '../records/request.js';
 import type { LineLane, ScoredRow, ScoreHandler, ScoringModel, Timing } from '../scoring/scorer.js';
 import { answerBody, type Asked } from './answerBody.js';
-import type { BodyBudget } from './bodyBudget.js';
-import type { ExchangeObserver, ExchangeRecord } from './exchange.js';
+import type { ExchangeRecord } from './accessLog.js';
+import type { Door } from './door.js';
 import type { ListAnswer } from './reply.js';
 import type { CountedLines } from './listCount.js';
 import { readingTokens } from './body.js';
@@ -37,28 +27,13 @@ export const NO_EXPLANATIONS: BodyProblem = {
   ],
 };
 
-/** What lists need from their event loop. */
-export interface ListContext {
-  readonly readRequest: RequestReader;
-  readonly observer: ExchangeObserver;
-  readonly budget: BodyBudget;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** Whether a worker hangs, so that nothing is scored any more. */
-  isHung(): boolean;
-  understood(request: ReadRequest): void;
-  /** The findings in a line. */
-  found(findings: readonly Finding[]): void;
-  /** A line was scored. */
-  served(): void;
-  /** Gives `count` back to the day's quota. */
-  refund(admission: Admission, count: number): void;
-  /** Spends further tokens. */
-  spend(admission: Admission, tokens: number): void;
-  onFault(error: unknown, requestId: string): void;
-  /** `list` may have work. */
+/** What a list needs of the lists of its event loop. */
+export interface ListHost {
+  readonly door: Door;
+  /** It may have work. */
   wake(): void;
-  /** `list` has ended. */
-  ended(list: List): void;
+  /** It has ended. */
+  forget(list: List): void;
 }
 
 /** A list that was admitted: all its lines have their places. */
@@ -117,7 +92,7 @@ export class List implements ListTask {
   private readonly timer: NodeJS.Timeout;
 
   constructor(
-    private readonly context: ListContext,
+    private readonly host: ListHost,
     private readonly list: AdmittedList,
   ) {
     const { lines, wantsExplanation, plain, explained, answer, admittedMs, expiresMs } = list;
@@ -134,9 +109,13 @@ export class List implements ListTask {
     ];
     answer.onRead(() => {
       this.write();
-      context.wake();
+      host.wake();
     });
     this.timer = setTimeout(() => this.expire(), Math.max(0, expiresMs - admittedMs));
+  }
+
+  private get door(): Door {
+    return this.host.door;
   }
 
   get holder(): number {
@@ -150,7 +129,7 @@ export class List implements ListTask {
   /** Reads one more line, if there is room for it. */
   step(): 'more' | 'waits' | 'done' {
     if (this.isOver || this.isRead) return 'done';
-    if (this.context.isHung() || this.context.clock.monotonicMs() >= this.list.expiresMs) {
+    if (this.door.isHung || this.door.options.clock.monotonicMs() >= this.list.expiresMs) {
       this.expire();
       return 'done';
     }
@@ -163,16 +142,16 @@ export class List implements ListTask {
   }
 
   scored(index: number, timing: Timing, body: string): void {
-    const { context, list } = this;
-    context.served();
+    const { door, list } = this;
+    door.served();
     this.scoredCount++;
-    context.observer.lineScored(list.record, timing);
+    door.options.observer.lineScored(list.record, timing);
     this.settle(index, 200, body);
   }
 
   failed(index: number, cause: 'expired' | 'fault'): void {
     if (cause === 'fault') this.refuse(index, 'internal');
-    else this.refuse(index, this.context.isHung() ? 'hung' : 'deadline');
+    else this.refuse(index, this.door.isHung ? 'hung' : 'deadline');
   }
 
   /** The caller hung up. */
@@ -180,31 +159,32 @@ export class List implements ListTask {
     if (this.isOver) return;
     this.dropUnread();
     this.refund([...this.lines.keys()].slice(this.written));
-    this.context.observer.listHungUp(this.list.record, this.lines.length);
+    this.door.options.observer.listHungUp(this.list.record, this.lines.length);
     this.end();
   }
 
   private read(course: Course): void {
-    const { context, list } = this;
+    const { door, list } = this;
+    const { readRequest, metrics, onFault } = door.options;
     const index = course.lines[course.at++] ?? 0;
     let isAdmitted = false;
     try {
       const line = this.lines[index];
       if (line === undefined) throw new RangeError('no such line');
       const bytes = list.lines.found.bytesOf(line);
-      const request = context.readRequest(bytes, list.model.measured);
+      const request = readRequest(bytes, list.model.measured);
       const tokens = readingTokens(request, bytes.length);
-      if (tokens > 0) context.spend(list.first, tokens);
+      if (tokens > 0) door.spend(list.first, tokens);
       if (isBodyProblem(request)) this.refuseBody(index, request);
       else if (request.explain && course.lane === list.plain) this.refuseBody(index, NO_EXPLANATIONS);
       else {
-        context.understood(request);
+        metrics.understood(request);
         course.lane.admitLine(request, new ListLine(this, index, request), list.admittedMs);
         isAdmitted = true;
       }
     } catch (error) {
       // A line that can't be read must not affect the others.
-      context.onFault(error, list.record.requestId);
+      onFault(error, list.record.requestId);
       this.refuse(index, 'internal');
     }
     if (!isAdmitted) course.lane.release(1, this.holder);
@@ -220,7 +200,7 @@ export class List implements ListTask {
   /** Lines that no caller waits for any more are not read. */
   private expire(): void {
     if (this.isOver) return;
-    const cause = this.context.isHung() ? 'hung' : 'deadline';
+    const cause = this.door.isHung ? 'hung' : 'deadline';
     for (const { lines, at } of this.courses) for (const index of lines.slice(at)) this.refuse(index, cause);
     this.dropUnread();
   }
@@ -240,14 +220,13 @@ export class List implements ListTask {
   }
 
   private refuseBody(index: number, problem: BodyProblem): void {
-    if (problem.kind === 'malformed')
-      return this.settleRefused(index, problem.kind, MALFORMED.status, malformedBody(problem.byte));
-    this.context.found(problem.findings);
-    this.settleRefused(index, problem.kind, UNPROCESSABLE.status, unprocessableBody(problem.findings));
+    if (problem.kind === 'unprocessable') this.door.options.metrics.found(problem.findings);
+    const { status, body } = bodyRefusal(problem);
+    this.settleRefused(index, problem.kind, status, body);
   }
 
   private settleRefused(index: number, cause: RefusalCause, status: number, body: string): void {
-    this.context.observer.lineRefused(cause);
+    this.door.options.observer.lineRefused(cause);
     this.settle(index, status, lineBody(status, body));
   }
 
@@ -265,7 +244,7 @@ export class List implements ListTask {
     setImmediate(() => {
       this.isWriteScheduled = false;
       this.write();
-      this.context.wake();
+      this.host.wake();
     });
   }
 
@@ -273,7 +252,7 @@ export class List implements ListTask {
    * Answers that the caller does not read take memory: without memory for them, no further line is scored.
    */
   private takeRoomForAnswers(): boolean {
-    const { budget } = this.context;
+    const { budget } = this.door.options;
     if (this.unwrittenChars <= this.heldBytes) return true;
     const wanted = Math.ceil(this.unwrittenChars / ANSWER_STEP_BYTES) * ANSWER_STEP_BYTES;
     if (budget.take(this.holder, wanted, this.heldBytes) !== 'taken') return false;
@@ -299,7 +278,7 @@ export class List implements ListTask {
     const first = this.written;
     answer.end(this.take(Infinity));
     this.noteWritten(first);
-    this.context.observer.listEnded(record, { lines: this.lines.length, scored: this.scoredCount });
+    this.door.options.observer.listEnded(record, { lines: this.lines.length, scored: this.scoredCount });
     this.end();
   }
 
@@ -319,29 +298,30 @@ export class List implements ListTask {
   /** The lines from `first` on were written. Refused ones are given back to the day's quota. */
   private noteWritten(first: number): void {
     const statuses = this.statuses.subarray(first, this.written);
-    this.context.observer.linesWritten(this.list.record, statuses);
+    this.door.options.observer.linesWritten(this.list.record, statuses);
     const refused = [...statuses.keys()].filter((at) => statuses[at] !== 200);
     this.refund(refused.map((at) => first + at));
   }
 
   /** Gives those of the lines back that were counted for the day. */
   private refund(lines: readonly number[]): void {
-    const { list, context, firstCounted } = this;
+    const { list, firstCounted } = this;
+    const { rateLimiter } = this.door.options;
     const { unscorable } = list.lines;
     const ofFirst = lines.includes(firstCounted) ? 1 : 0;
     const ofOthers = lines.filter((index) => index !== firstCounted && !unscorable.has(index)).length;
-    if (ofFirst > 0) context.refund(list.first, 1);
-    if (ofOthers > 0) context.refund(list.others, ofOthers);
+    if (ofFirst > 0) rateLimiter.refund(list.first);
+    if (ofOthers > 0) rateLimiter.refund(list.others, ofOthers);
   }
 
   private end(): void {
     this.isOver = true;
     this.isGone = true;
     clearTimeout(this.timer);
-    const { budget } = this.context;
+    const { budget } = this.door.options;
     if (this.heldBytes > 0) budget.give(this.holder, this.heldBytes);
     this.heldBytes = 0;
-    this.context.ended(this);
+    this.host.forget(this);
   }
 }
 

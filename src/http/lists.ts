@@ -1,29 +1,13 @@
-import { type Admission, bucketOf, type RateLimiter } from '../auth/rateLimiter.js';
-import type { Clock } from '../base/clock.js';
+import { type Admission, bucketOf } from '../auth/rateLimiter.js';
 import type { OverloadCause } from '../contract/metrics.js';
 import type { BodyProblem } from '../contract/problems.js';
-import type { RequestReader } from '../reading/read.js';
-import type { LineLane, Scorer } from '../scoring/scorer.js';
+import type { LineLane } from '../scoring/scorer.js';
 import { furtherBlocks } from './body.js';
 import { LINES_MAX } from '#rules/structure.js';
-import type { BodyBudget } from './bodyBudget.js';
-import type { Exchange, ExchangeObserver } from './exchange.js';
-import { List, ListPump, type ListContext } from './list.js';
+import type { Door } from './door.js';
+import type { Exchange } from './exchange.js';
+import { List, ListPump, type ListHost } from './list.js';
 import { ListCount, type ListSize, measureList } from './listCount.js';
-import type { RequestMetrics } from './requestMetrics.js';
-
-export interface ListsOptions {
-  readonly rateLimiter: Pick<RateLimiter, 'admitMore' | 'leftOfDay' | 'refund' | 'spend'>;
-  readonly readRequest: RequestReader;
-  readonly observer: ExchangeObserver;
-  readonly metrics: RequestMetrics;
-  readonly clock: Clock;
-  readonly budget: BodyBudget;
-  /** Longest wait of a line for its scores. */
-  readonly deadlineMs: number;
-  /** Reports an unexpected error; the caller gets 500. */
-  onFault(error: unknown, requestId: string): void;
-}
 
 /** A list whose bytes have arrived. */
 interface CompleteList {
@@ -34,16 +18,6 @@ interface CompleteList {
   readonly giveBack: () => void;
 }
 
-/** The state that `Predict` provides. */
-export interface ListPolicy {
-  scorer(): Scorer;
-  overload(): OverloadCause | undefined;
-  isHung(): boolean;
-  /** A line was scored. */
-  served(): void;
-  refuseBody(exchange: Exchange, problem: BodyProblem, payer: Admission): void;
-}
-
 /** Places in the queue for some lines of a list. */
 interface Places {
   readonly lane: LineLane;
@@ -51,33 +25,13 @@ interface Places {
 }
 
 /** The lists of one event loop, from their last byte to their admission: all lines are admitted, or none. */
-export class Lists {
+export class Lists implements ListHost {
   private readonly pump: ListPump;
   private readonly open = new Set<List>();
-  private readonly context: ListContext;
   private endedListeners: (() => void)[] = [];
 
-  constructor(
-    private readonly options: ListsOptions,
-    private readonly policy: ListPolicy,
-  ) {
-    const { readRequest, observer, budget, clock, metrics, rateLimiter, onFault } = options;
-    this.pump = new ListPump(clock);
-    this.context = {
-      readRequest,
-      observer,
-      budget,
-      clock,
-      onFault,
-      isHung: () => policy.isHung(),
-      served: () => policy.served(),
-      understood: (request) => metrics.understood(request),
-      found: (findings) => metrics.found(findings),
-      refund: (admission, count) => rateLimiter.refund(admission, count),
-      spend: (admission, tokens) => rateLimiter.spend(admission, tokens, clock.nowMs()),
-      wake: () => this.pump.wake(),
-      ended: (list) => this.forget(list),
-    };
+  constructor(readonly door: Door) {
+    this.pump = new ListPump(door.options.clock);
   }
 
   /** Call it when there may be work. */
@@ -92,21 +46,17 @@ export class Lists {
 
   /** Counts the lines in later turns of the event loop, then admits or refuses them. */
   take(exchange: Exchange, list: CompleteList): void {
-    const { readRequest, onFault } = this.options;
+    const { readRequest, onFault } = this.door.options;
     const refused = (error: unknown): void => {
       list.giveBack();
       onFault(error, exchange.requestId);
       exchange.failedUnexpectedly();
     };
     // With the model's constants: without them a line with measurements would be refused, so not be explained.
-    const count = new ListCount(
-      list.bytes,
-      (bytes) => readRequest(bytes, this.policy.scorer().model.measured),
-      {
-        fits: (lines) => lines <= Math.min(LINES_MAX, bucketOf(list.admission.key)),
-        isWithinDay: (lines) => lines <= this.dayMax(list.admission),
-      },
-    );
+    const count = new ListCount(list.bytes, (bytes) => readRequest(bytes, this.door.scorer.model.measured), {
+      fits: (lines) => lines <= Math.min(LINES_MAX, bucketOf(list.admission.key)),
+      isWithinDay: (lines) => lines <= this.dayMax(list.admission),
+    });
     this.pump.add({
       step: () => {
         if (exchange.isGone) {
@@ -126,15 +76,15 @@ export class Lists {
 
   /** @returns false if the list was refused */
   private admit(exchange: Exchange, list: CompleteList, lines: ListCount): boolean {
-    const { clock, deadlineMs, rateLimiter } = this.options;
+    const { clock, deadlineMs, rateLimiter } = this.door.options;
     // The work so far costs its tokens even if the list is refused.
     const { paid, extra } = lines;
     if (paid + extra > 0) rateLimiter.spend(list.admission, paid + extra, clock.nowMs());
     const isLate = exchange.expiresMs <= clock.monotonicMs();
-    const overload = isLate ? 'deadline' : this.policy.overload();
+    const overload = isLate ? 'deadline' : this.door.overload();
     if (overload !== undefined) return refuse(() => exchange.overloaded(overload));
     const { admission, giveBack } = list;
-    const scorer = this.policy.scorer();
+    const scorer = this.door.scorer;
     const { model, lines: plain } = scorer;
     const isExplained = model.explainSettings !== undefined && lines.wantsExplanation.includes(true);
     const wantsExplanation = isExplained ? lines.wantsExplanation : [];
@@ -144,7 +94,7 @@ export class Lists {
       { tokensMax: bucketOf(admission.key), dayMax: this.dayMax(admission), plainMax: plain.linesMax },
     );
     const problem = problemOf(size, explained?.linesMax ?? 0);
-    if (problem !== undefined) return refuse(() => this.policy.refuseBody(exchange, problem, admission));
+    if (problem !== undefined) return refuse(() => this.door.refuseBody(exchange, problem, admission));
     const places: Places[] = [{ lane: plain, count: size.plain }];
     if (explained !== undefined) places.push({ lane: explained, count: size.explained });
     const holder = admission.key.keyIndex;
@@ -157,7 +107,7 @@ export class Lists {
     }
     for (const { lane } of places) lane.onLineRoom = () => this.pump.wake();
     const admittedMs = clock.monotonicMs();
-    const admitted = new List(this.context, {
+    const admitted = new List(this, {
       record: exchange,
       answer: exchange.listAnswer(model.version),
       lines,
@@ -172,7 +122,7 @@ export class Lists {
       expiresMs: Math.min(exchange.expiresMs, admittedMs + deadlineMs),
       giveBack,
     });
-    exchange.becomes(admitted);
+    exchange.list = admitted;
     this.open.add(admitted);
     this.pump.add(admitted);
     return true;
@@ -187,7 +137,7 @@ export class Lists {
     admission: Admission,
     size: ListSize & { readonly paid: number },
   ): Admission | undefined {
-    const { rateLimiter, clock } = this.options;
+    const { rateLimiter, clock } = this.door.options;
     const nowMs = clock.nowMs();
     const tokens = Math.max(0, size.tokens - 1 - furtherBlocks(exchange.bodyBytes) - size.paid);
     if (size.count === 1 && size.tokens > bucketOf(admission.key)) {
@@ -201,21 +151,22 @@ export class Lists {
     if (verdict.outcome === 'admitted') return verdict;
     if (verdict.limit === 'daily') {
       // Another request of the key took what was left a moment ago.
-      this.policy.refuseBody(exchange, tooLong(linesOf(this.dayMax(admission))), admission);
+      this.door.refuseBody(exchange, tooLong(linesOf(this.dayMax(admission))), admission);
       return undefined;
     }
     rateLimiter.refund(admission);
-    exchange.limitedList(verdict);
+    exchange.limited(verdict);
     return undefined;
   }
 
   /** How many lines the key may still have scored today: its head has taken one. */
   private dayMax(admission: Admission): number {
-    const { rateLimiter, clock } = this.options;
+    const { rateLimiter, clock } = this.door.options;
     return 1 + rateLimiter.leftOfDay(admission, clock.nowMs());
   }
 
-  private forget(list: List): void {
+  /** `list` has ended. */
+  forget(list: List): void {
     this.open.delete(list);
     this.pump.wake();
     if (this.open.size > 0) return;

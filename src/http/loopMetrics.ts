@@ -1,20 +1,15 @@
 import { constants, performance, PerformanceObserver } from 'node:perf_hooks';
-import type { Cells, MetricWriter } from '../base/metrics.js';
 import { Observer } from '../base/observer.js';
-import { GC_KINDS, type LoopCatalogue } from '../contract/metrics.js';
+import { GC_KINDS, type LoopRecorders } from '../contract/metrics.js';
 import type { Clock } from '../base/clock.js';
 import { closeSync, openSync, readSync } from 'node:fs';
 
-/** The current state of an event loop. */
-export interface LoopState {
-  readonly pending: number;
+/** The current state of an event loop: its gauges. */
+export interface LoopState extends Readonly<
+  Record<'pending' | 'queued' | 'recordingsPending' | 'connections' | 'heldBytes' | 'loopLag', number>
+> {
   /** The highest number pending at once since the last reading. */
   readonly most: number;
-  readonly queued: number;
-  readonly recordings: number;
-  readonly connections: number;
-  readonly heldBytes: number;
-  readonly lagMs: number;
 }
 
 /** Interval of reading gauges: a scrape or the dashboard sees values at most this old. */
@@ -33,32 +28,23 @@ const KINDS: Readonly<Record<number, (typeof GC_KINDS)[number]>> = {
  * ends it.
  */
 export function watchLoop(
-  writer: MetricWriter<LoopCatalogue>,
+  metrics: LoopRecorders,
   state: () => LoopState,
   onProblem: (error: Error) => void,
 ): () => void {
-  const gauges = {
-    pending: writer.cells('pending'),
-    pendingMost: writer.cells('pendingMost'),
-    queued: writer.cells('queued'),
-    recordings: writer.cells('recordingsPending'),
-    connections: writer.cells('connections'),
-    heldBytes: writer.cells('heldBytes'),
-    loopLag: writer.cells('loopLag'),
-    loopBusy: writer.cells('loopBusy'),
-    loopCpu: writer.cells('loopCpu'),
-  };
   const cpu = openThreadCpu();
   const mosts = new Float64Array(LOOKS_A_SECOND);
   let looks = 0;
   const look = (): void => {
-    const now = state();
-    mosts[looks++ % LOOKS_A_SECOND] = now.most;
-    gauges.pendingMost.set(0, Math.max(...mosts));
-    sample(gauges, now, cpu.ms());
+    const { most, ...now } = state();
+    mosts[looks++ % LOOKS_A_SECOND] = most;
+    metrics.pendingMost.set(0, Math.max(...mosts));
+    for (const [gauge, value] of Object.entries(now)) metrics[gauge as keyof typeof now].set(0, value);
+    metrics.loopBusy.set(0, performance.eventLoopUtilization().active);
+    metrics.loopCpu.set(0, cpu.ms());
   };
   const observer = new Observer({ look, onProblem }, PERIOD_MS);
-  const stopWatchingGc = watchGc(writer.cells('gcPauses'), writer.cells('gcTime'));
+  const stopWatchingGc = watchGc(metrics);
   return () => {
     observer.stop();
     stopWatchingGc();
@@ -67,44 +53,14 @@ export function watchLoop(
   };
 }
 
-type Gauges = Readonly<
-  Record<
-    | 'pending'
-    | 'pendingMost'
-    | 'queued'
-    | 'recordings'
-    | 'connections'
-    | 'heldBytes'
-    | 'loopLag'
-    | 'loopBusy'
-    | 'loopCpu',
-    Cells
-  >
->;
-
-function sample(
-  gauges: Gauges,
-  { pending, queued, recordings, connections, heldBytes, lagMs }: LoopState,
-  cpuMs: number,
-): void {
-  gauges.pending.set(0, pending);
-  gauges.queued.set(0, queued);
-  gauges.recordings.set(0, recordings);
-  gauges.connections.set(0, connections);
-  gauges.heldBytes.set(0, heldBytes);
-  gauges.loopLag.set(0, lagMs);
-  gauges.loopBusy.set(0, performance.eventLoopUtilization().active);
-  gauges.loopCpu.set(0, cpuMs);
-}
-
-function watchGc(runs: Cells, time: Cells): () => void {
+function watchGc({ gcPauses, gcTime }: LoopRecorders): () => void {
   const observer = new PerformanceObserver((list) => {
     for (const { duration, detail } of list.getEntries()) {
       const kind = KINDS[(detail as { readonly kind: number }).kind];
       if (kind === undefined) continue;
       const cell = GC_KINDS.indexOf(kind);
-      runs.add(cell);
-      time.add(cell, duration);
+      gcPauses.add(cell);
+      gcTime.add(cell, duration);
     }
   });
   observer.observe({ entryTypes: ['gc'] });

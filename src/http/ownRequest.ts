@@ -1,9 +1,10 @@
-import { PROBLEMS, type BodyProblem, type ProblemName } from '../contract/problems.js';
+import type { RecordingLabel } from '../contract/metrics.js';
+import { PROBLEMS, bodyRefusal, type BodyProblem, type ProblemName } from '../contract/problems.js';
 import type { Quality } from '../pipeline/quality.js';
 import type { HistoryToCome } from '../records/request.js';
 import type { ScoredRow, Timing } from '../scoring/scorer.js';
-import { answerBody, type Asked, type BodyScoring } from './answerBody.js';
-import { bodyProblemAnswer, problemAnswer } from './reply.js';
+import { answerBody, type BodyScoring } from './answerBody.js';
+import { problemAnswer } from './reply.js';
 
 /** What a caller of `POST /predict` would get, without a connection to write it to. */
 export interface OwnAnswer {
@@ -13,31 +14,20 @@ export interface OwnAnswer {
 }
 
 /** A request of the process itself, from the page /try. `answer` is called once. */
-export class OwnRequest implements Asked, BodyScoring {
+export class OwnRequest implements BodyScoring {
   readonly isGone = false;
   /** Used in the log if an unexpected error occurs. */
   readonly requestId = 'try';
   quality: Quality | undefined;
   history: HistoryToCome | undefined;
   recordingTold: string | undefined;
-  expiresMs: number | undefined;
+  recording: RecordingLabel | undefined;
+  dueMs = Infinity;
 
   constructor(private readonly answer: (answer: OwnAnswer) => void) {}
 
-  explainWith(quality: Quality): void {
-    this.quality = quality;
-  }
-
-  carryOn(history: HistoryToCome): void {
-    this.history = history;
-  }
-
-  dueBy(dueMs: number): void {
-    this.expiresMs = dueMs;
-  }
-
-  readFrom(_provider: unknown, told: string | undefined): void {
-    this.recordingTold = told;
+  get expiresMs(): number {
+    return this.dueMs;
   }
 
   scored(row: ScoredRow, { inferMs }: Timing): void {
@@ -54,8 +44,8 @@ export class OwnRequest implements Asked, BodyScoring {
   }
 
   refuseBody(problem: BodyProblem): void {
-    const { status, body } = bodyProblemAnswer(problem);
-    this.answer({ status: parseInt(status, 10), body });
+    const { status, body } = bodyRefusal(problem);
+    this.answer({ status, body });
   }
 
   failedUnexpectedly(): void {

@@ -1,44 +1,26 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
-import type { Authenticator } from '../auth/authenticator.js';
-import type { Admission, RateLimiter } from '../auth/rateLimiter.js';
+import type { Admission } from '../auth/rateLimiter.js';
 import type { OverloadCause, PlainCause } from '../contract/metrics.js';
 import { EXPLAIN_TOKENS } from '../contract/explanation.js';
 import { JSON_TYPE, NDJSON_TYPE } from '../contract/mediaTypes.js';
 import type { BodyProblem } from '../contract/problems.js';
 import { RECORDING } from '../reading/exact.js';
-import { type BodyReader, isBodyProblem } from '../reading/read.js';
+import { isBodyProblem } from '../reading/read.js';
 import { qualityOf } from '../pipeline/quality.js';
 import type { ReadRequest } from '../records/request.js';
 import type { Scorer } from '../scoring/scorer.js';
 import type { BodyScoring } from './answerBody.js';
-import { type BodyListener, DISCARD_BYTES_MAX, furtherBlocks, readBody, readingTokens } from './body.js';
+import { DISCARD_BYTES_MAX, furtherBlocks, readBody, readingTokens } from './body.js';
 import { BodyBuffers } from './bodyBuffers.js';
-import { Exchange, type ExchangeContext, type ExchangeObserver } from './exchange.js';
+import type { Door, PredictOptions } from './door.js';
+import { Exchange, NOTHING_COME } from './exchange.js';
 import { NO_EXPLANATIONS } from './list.js';
-import { Lists, type ListsOptions } from './lists.js';
-import { BUDGET_CAUSES, Recordings, type RecordingsOptions } from './recordings.js';
+import { Lists } from './lists.js';
+import { BUDGET_CAUSES, Recordings } from './recordings.js';
 import { RefusalThrottle } from './refusalThrottle.js';
-import type { LoopLag } from './loopMetrics.js';
 import { type OwnAnswer, OwnRequest } from './ownRequest.js';
 import { type ConnectionEnd, headerLine } from './reply.js';
 import { RetryAfter } from './retryAfter.js';
-
-export interface PredictOptions extends ListsOptions, RecordingsOptions {
-  readonly readBody: BodyReader;
-  readonly authenticator: Pick<Authenticator, 'identify'>;
-  readonly rateLimiter: Pick<RateLimiter, 'admit' | 'admitMore' | 'leftOfDay' | 'refund' | 'spend'>;
-  readonly requestId: (given: string) => string;
-  readonly lag: Pick<LoopLag, 'ms'>;
-  /** If the event loop is later than this, requests are refused at their headers. */
-  readonly lagMaxMs: number;
-  readonly bodyBytesMax: number;
-  /** Minimum `Retry-After` of an overload, in seconds. */
-  readonly retryAfterS: number;
-  /** Status of an overload. */
-  readonly overloadStatus: number;
-  /** Uniform, 0 to 1. */
-  readonly random: () => number;
-}
 
 /** The headers that are read, as bytes, so that the library need not convert them for each request. */
 const X_API_KEY = Buffer.from('x-api-key');
@@ -55,9 +37,8 @@ const X_DEADLINE_MS = Buffer.from('x-deadline-ms');
  * `POST /predict`, from the head of a request to its admission. Each refusal is one line here, in the order
  * of the contract; `Exchange` answers it, and the observer learns how it ended.
  */
-export class Predict implements ExchangeContext {
+export class Predict implements Door {
   isDraining = false;
-  /** A worker hangs: every request is refused from now on. */
   isHung = false;
   readonly refusalThrottle: RefusalThrottle;
   private readonly retryAfter: RetryAfter;
@@ -66,36 +47,14 @@ export class Predict implements ExchangeContext {
   private readonly buffers = new BodyBuffers();
 
   constructor(
-    private readonly options: PredictOptions,
-    /** The scorer of the model in force, replaced as a whole when another is loaded. */
+    readonly options: PredictOptions,
     public scorer: Scorer,
   ) {
     const { clock, retryAfterS: leastS, random } = options;
     this.refusalThrottle = new RefusalThrottle(clock);
     this.retryAfter = new RetryAfter({ leastS, clock, random });
-    this.lists = new Lists(options, {
-      scorer: () => this.scorer,
-      overload: () => this.overload(),
-      served: () => this.served(),
-      refuseBody: (exchange, problem, payer) => this.refuseBody(exchange, problem, payer),
-      isHung: () => this.isHung,
-    });
-    this.recordings = new Recordings(options, {
-      spend: (payer, tokens) => this.spend(payer, tokens),
-      refuseBody: (scoring, problem, payer) => this.refuseBody(scoring, problem, payer),
-      take: (scoring, body, payer) => {
-        if (this.isHung) scoring.overloaded('hung');
-        else this.take(scoring, body, payer, 'read');
-      },
-    });
-  }
-
-  get observer(): ExchangeObserver {
-    return this.options.observer;
-  }
-
-  get overloadProblem(): 'overloaded' | 'overloadedAs429' {
-    return this.options.overloadStatus === 429 ? 'overloadedAs429' : 'overloaded';
+    this.lists = new Lists(this);
+    this.recordings = new Recordings(this);
   }
 
   /** Requests refused because this replica leaves may go to another replica at once. */
@@ -126,77 +85,67 @@ export class Predict implements ExchangeContext {
 
   /** Any path but /predict. */
   notFound(res: HttpResponse, req: HttpRequest): void {
-    const length = req.getHeader(CONTENT_LENGTH);
-    const framing = framingOf(req, length);
-    const exchange = this.open(res, req, framing, isHead(req));
-    if (framing === 'unknown') return exchange.refuseFraming('transferEncoding');
-    exchange.refuseHead('notFound', lengthIn(length));
+    this.open(res, req, isHead(req))?.refuseHead('notFound');
   }
 
   /** Any method but POST on /predict. */
   methodNotAllowed(res: HttpResponse, req: HttpRequest): void {
-    const length = req.getHeader(CONTENT_LENGTH);
-    const framing = framingOf(req, length);
-    const exchange = this.open(res, req, framing, isHead(req));
-    if (framing === 'unknown') return exchange.refuseFraming('transferEncoding');
-    exchange.refuseHead('methodNotAllowed', lengthIn(length), headerLine('Allow', 'POST'));
+    this.open(res, req, isHead(req))?.refuseHead('methodNotAllowed', headerLine('Allow', 'POST'));
   }
 
   /** POST on /predict. The router checks path and method, which is cheaper than asking for them here. */
   handle(res: HttpResponse, req: HttpRequest): void {
     const { authenticator, rateLimiter, clock, bodyBytesMax } = this.options;
-    const length = req.getHeader(CONTENT_LENGTH);
-    const framing = framingOf(req, length);
-    const exchange = this.open(res, req, framing, false);
-    if (framing === 'unknown') return exchange.refuseFraming('transferEncoding');
+    const exchange = this.open(res, req, false);
+    if (exchange === undefined) return;
 
     const nowMs = clock.nowMs();
-    const declaredBytes = lengthIn(length);
+    const { declaredBytes } = exchange;
     const key = authenticator.identify(req.getHeader(X_API_KEY), nowMs);
-    if (key === 'missing') return exchange.refuseHead('keyMissing', declaredBytes);
-    if (key === 'invalid') return exchange.refuseHead('keyInvalid', declaredBytes);
+    if (key === 'missing') return exchange.refuseHead('keyMissing');
+    if (key === 'invalid') return exchange.refuseHead('keyInvalid');
     const verdict = rateLimiter.admit(key, nowMs);
-    if (verdict.outcome === 'limited') return exchange.limited(verdict, declaredBytes);
+    if (verdict.outcome === 'limited') return exchange.limited(verdict, NOTHING_COME);
     exchange.authenticated(verdict);
 
     const form = formOf(req.getHeader(CONTENT_TYPE));
-    if (form === 'unknown') return this.refuseUnread(exchange, verdict, declaredBytes, 'contentType');
+    if (form === 'unknown') return this.refuseUnread(exchange, verdict, 'contentType');
     if (!isIdentity(req.getHeader(CONTENT_ENCODING)))
-      return this.refuseUnread(exchange, verdict, declaredBytes, 'contentEncoding');
+      return this.refuseUnread(exchange, verdict, 'contentEncoding');
     if (declaredBytes > DISCARD_BYTES_MAX) return exchange.refuseEndless();
-    if (declaredBytes > bodyBytesMax)
-      return this.refuseUnread(exchange, verdict, declaredBytes, 'bodyTooLarge');
+    if (declaredBytes > bodyBytesMax) return this.refuseUnread(exchange, verdict, 'bodyTooLarge');
     const overload = this.overload();
     if (overload !== undefined) {
       this.charge(verdict, declaredBytes);
-      return exchange.overloadedAtHead(overload, declaredBytes);
+      return exchange.overloaded(overload, NOTHING_COME);
     }
-    if (form === 'one') this.receive(res, exchange, verdict, declaredBytes);
-    else this.receiveList(res, exchange, verdict, declaredBytes);
+    this.receive(res, exchange, verdict, form);
   }
 
-  private open(res: HttpResponse, req: HttpRequest, framing: Framing, isHead: boolean): Exchange {
+  /** Undefined for a body whose end can't be determined: it is refused. */
+  private open(res: HttpResponse, req: HttpRequest, isHead: boolean): Exchange | undefined {
     const { requestId, clock } = this.options;
-    return new Exchange(res, this, {
+    const length = req.getHeader(CONTENT_LENGTH);
+    const framing = framingOf(req, length);
+    const exchange = new Exchange(res, this, {
       requestId: requestId(req.getHeader(X_REQUEST_ID)),
       traceparent: req.getHeader(TRACEPARENT),
       startedMs: clock.monotonicMs(),
       patienceMs: patienceIn(req.getHeader(X_DEADLINE_MS)),
       isHead,
+      declaredBytes: lengthIn(length),
       isChunked: framing === 'chunked',
       connection: connectionEnd(req.getHeader(CONNECTION), framing),
     });
+    if (framing !== 'unknown') return exchange;
+    exchange.refuseFraming('transferEncoding');
+    return undefined;
   }
 
   /** The body is not read, but sending it takes time all the same. */
-  private refuseUnread(
-    exchange: Exchange,
-    admission: Admission,
-    declaredBytes: number,
-    cause: PlainCause,
-  ): void {
-    this.charge(admission, declaredBytes);
-    exchange.refuseHead(cause, declaredBytes);
+  private refuseUnread(exchange: Exchange, admission: Admission, cause: PlainCause): void {
+    this.charge(admission, exchange.declaredBytes);
+    exchange.refuseHead(cause);
   }
 
   /** The request was charged one token; a longer body costs more, even if it is refused later. */
@@ -210,49 +159,31 @@ export class Predict implements ExchangeContext {
     rateLimiter.spend(admission, tokens, clock.nowMs());
   }
 
-  private receive(res: HttpResponse, exchange: Exchange, admission: Admission, declaredBytes: number): void {
-    this.readBody(res, exchange, admission, {
-      declaredBytes,
-      isKept: false,
-      complete: (bytes) => this.score(exchange, admission, bytes),
-    });
-  }
-
-  private receiveList(
+  private receive(
     res: HttpResponse,
     exchange: Exchange,
     admission: Admission,
-    declaredBytes: number,
-  ): void {
-    this.readBody(res, exchange, admission, {
-      declaredBytes,
-      isKept: true,
-      complete: (bytes, giveBack) => {
-        const overload = this.received(exchange, bytes);
-        if (overload === undefined) return this.lists.take(exchange, { admission, bytes, giveBack });
-        giveBack();
-        exchange.overloaded(overload);
-      },
-    });
-  }
-
-  private readBody(
-    res: HttpResponse,
-    exchange: Exchange,
-    admission: Admission,
-    { declaredBytes, isKept, complete }: BodyToCome,
+    form: Exclude<BodyForm, 'unknown'>,
   ): void {
     const { options, buffers } = this;
-    const { bodyBytesMax, budget } = options;
+    const { bodyBytesMax: bytesMax, budget } = options;
+    const { declaredBytes } = exchange;
     const holder = admission.key.keyIndex;
     const stop = readBody(
       res,
-      { declaredBytes, bytesMax: bodyBytesMax, budget, buffers, holder, isKept },
+      { declaredBytes, bytesMax, budget, buffers, holder, isKept: form === 'list' },
       {
-        complete,
+        complete: (bytes, giveBack) => {
+          const overload = this.received(exchange, bytes);
+          if (overload !== undefined) {
+            giveBack();
+            exchange.overloaded(overload);
+          } else if (form === 'list') this.lists.take(exchange, { admission, bytes, giveBack });
+          // From here to the batch everything happens in this turn of the event loop.
+          else this.take(exchange, bytes, admission);
+        },
         tooLarge: (come) => exchange.tooLarge(come),
-        overBudget: (outcome, come) =>
-          exchange.overloadedWhileReceiving(BUDGET_CAUSES[outcome], come, declaredBytes),
+        overBudget: (outcome, come) => exchange.overloaded(BUDGET_CAUSES[outcome], come),
         moreBlocks: (blocks) => this.spend(admission, blocks),
       },
     );
@@ -267,15 +198,7 @@ export class Predict implements ExchangeContext {
     const { clock, metrics } = this.options;
     exchange.received(bytes.length, clock.monotonicMs());
     metrics.received(bytes.length);
-    if (exchange.expiresMs <= exchange.receivedMs) return 'deadline';
-    return this.overload();
-  }
-
-  /** The whole body has arrived: from here to the batch everything happens in this turn of the event loop. */
-  private score(exchange: Exchange, admission: Admission, bytes: Uint8Array): void {
-    const overload = this.received(exchange, bytes);
-    if (overload !== undefined) return exchange.overloaded(overload);
-    this.take(exchange, bytes, admission);
+    return exchange.expiresMs <= exchange.receivedMs ? 'deadline' : this.overload();
   }
 
   /**
@@ -288,6 +211,11 @@ export class Predict implements ExchangeContext {
       if (this.overload() !== undefined || this.scorer.pending >= pendingMax) own.overloaded();
       else this.take(own, bytes, undefined);
     });
+  }
+
+  takeRead(scoring: BodyScoring, body: Uint8Array, payer: Admission | undefined): void {
+    if (this.isHung) scoring.overloaded('hung');
+    else this.take(scoring, body, payer, 'read');
   }
 
   /**
@@ -309,7 +237,7 @@ export class Predict implements ExchangeContext {
       if (tokens > 0 && payer !== undefined) this.spend(payer, tokens);
       if (isBodyProblem(request)) return this.refuseBody(scoring, request, payer);
       if (payer !== undefined) metrics.understood(request);
-      if (request.history !== undefined) scoring.carryOn(request.history);
+      scoring.history = request.history;
       if (request.explain) return this.explain(scoring, request, payer);
       if (this.scorer.admit(request, scoring) === 'saturated') scoring.overloaded('queueFull');
     } catch (error) {
@@ -324,19 +252,18 @@ export class Predict implements ExchangeContext {
     if (this.scorer.model.explainSettings === undefined)
       return this.refuseBody(scoring, NO_EXPLANATIONS, payer);
     if (payer !== undefined) this.spend(payer, EXPLAIN_TOKENS - 1);
-    scoring.explainWith(qualityOf(request));
+    scoring.quality = qualityOf(request);
     const outcome = this.scorer.admitExplained(request, scoring);
     if (outcome === 'saturated') scoring.overloaded('queueFull');
     else if (outcome === 'shareFull') scoring.overloaded('explainedOfKey');
   }
 
-  private refuseBody(scoring: BodyScoring, problem: BodyProblem, payer: Admission | undefined): void {
+  refuseBody(scoring: BodyScoring, problem: BodyProblem, payer: Admission | undefined): void {
     if (problem.kind === 'unprocessable' && payer !== undefined) this.options.metrics.found(problem.findings);
     scoring.refuseBody(problem);
   }
 
-  /** Why no request can be taken now; undefined if one can. */
-  private overload(): OverloadCause | undefined {
+  overload(): OverloadCause | undefined {
     const { lag, lagMaxMs, budget } = this.options;
     if (this.isHung) return 'hung';
     if (this.isDraining) return 'draining';
@@ -362,11 +289,6 @@ function patienceIn(text: string): number {
   if (text === '' || !/^[1-9][0-9]{0,5}$/.test(text)) return Infinity;
   const ms = Number(text);
   return ms <= PATIENCE_MAX_MS ? ms : Infinity;
-}
-
-interface BodyToCome extends Pick<BodyListener, 'complete'> {
-  readonly declaredBytes: number;
-  readonly isKept: boolean;
 }
 
 /** How the end of a body is marked: `length` if it has one; `unknown` if it can't be determined. */

@@ -1,31 +1,10 @@
 import type { Admission } from '../auth/rateLimiter.js';
-import type { Clock } from '../base/clock.js';
 import type { OverloadCause } from '../contract/metrics.js';
-import type { BodyProblem } from '../contract/problems.js';
-import type { RecordingQueue } from '../recording/recordingQueue.js';
 import type { RecordingResult } from '../recording/recordingThread.js';
 import type { BodyScoring } from './answerBody.js';
-import type { BodyBudget, BudgetOutcome } from './bodyBudget.js';
+import type { BudgetOutcome } from './bodyBudget.js';
 import { furtherBlocks } from './body.js';
-import type { RequestMetrics } from './requestMetrics.js';
-
-export interface RecordingsOptions {
-  readonly recordings: Pick<RecordingQueue, 'room' | 'add'>;
-  readonly budget: BodyBudget;
-  readonly metrics: RequestMetrics;
-  readonly clock: Clock;
-  readonly deadlineMs: number;
-  /** Reports an unexpected error; the caller gets 500. */
-  onFault(error: unknown, requestId: string): void;
-}
-
-/** What `Predict` does with the outcome. `payer` as there. */
-export interface RecordingsPolicy {
-  spend(payer: Admission, tokens: number): void;
-  /** Takes a body in which the session stands in place of its recording, if there was one. */
-  take(scoring: BodyScoring, body: Uint8Array, payer: Admission | undefined): void;
-  refuseBody(scoring: BodyScoring, problem: BodyProblem, payer: Admission | undefined): void;
-}
+import type { Door } from './door.js';
 
 /** A recording costs this many tokens, and one for each further piece of this length. */
 const TOKENS = 2;
@@ -49,17 +28,14 @@ interface HandedOver {
 
 /** Bodies with a recording of one event loop: from its fast path to the thread that reads them, and back. */
 export class Recordings {
-  constructor(
-    private readonly options: RecordingsOptions,
-    private readonly policy: RecordingsPolicy,
-  ) {}
+  constructor(private readonly door: Door) {}
 
   /** `bytes` are valid until this returns. */
   take(scoring: BodyScoring, bytes: Uint8Array, payer: Admission | undefined): void {
-    const { recordings, clock, deadlineMs, budget } = this.options;
+    const { recordings, clock, deadlineMs, budget } = this.door.options;
     const { length } = bytes;
     const paid = 1 + furtherBlocks(length);
-    if (payer !== undefined) this.policy.spend(payer, recordingTokens(length) - paid);
+    if (payer !== undefined) this.door.spend(payer, recordingTokens(length) - paid);
     const holder = payer?.key.keyIndex;
     const room = recordings.room(holder);
     if (room !== 'admitted')
@@ -67,12 +43,11 @@ export class Recordings {
     const full = this.charge(holder, length);
     if (full !== undefined) return scoring.overloaded(full);
     const startedMs = clock.monotonicMs();
-    const dueMs = startedMs + deadlineMs;
-    scoring.dueBy(dueMs);
+    scoring.dueMs = startedMs + deadlineMs;
     recordings.add({
       bytes: new Uint8Array(bytes),
       holder,
-      expiresMs: scoring.expiresMs ?? dueMs,
+      expiresMs: scoring.expiresMs,
       get isGone() {
         return scoring.isGone;
       },
@@ -86,23 +61,24 @@ export class Recordings {
   /** The body stays in memory until it is read. @returns why there is no room for it */
   private charge(holder: number | undefined, bytes: number): OverloadCause | undefined {
     if (holder === undefined) return undefined;
-    const outcome = this.options.budget.take(holder, bytes);
+    const outcome = this.door.options.budget.take(holder, bytes);
     return outcome === 'taken' ? undefined : BUDGET_CAUSES[outcome];
   }
 
   private settle({ scoring, payer, startedMs }: HandedOver, result: RecordingResult | 'expired'): void {
-    const { metrics, onFault, clock } = this.options;
+    const { metrics, onFault, clock } = this.door.options;
     if (result === 'expired') return scoring.overloaded('deadline');
     if (result instanceof Error) {
       onFault(result, scoring.requestId);
       return scoring.failedUnexpectedly();
     }
-    if (result.kind === 'absent') return this.policy.take(scoring, result.body, payer);
+    if (result.kind === 'absent') return this.door.takeRead(scoring, result.body, payer);
     const { kind, provider = 'unknown' } = result;
     if (payer !== undefined) metrics.recording(provider, kind, clock.monotonicMs() - startedMs);
-    scoring.readFrom(provider, kind === 'read' ? result.told : undefined);
+    scoring.recording = provider;
+    scoring.recordingTold = kind === 'read' ? result.told : undefined;
     if (scoring.isGone) return;
-    if (kind === 'read') this.policy.take(scoring, result.body, payer);
-    else this.policy.refuseBody(scoring, result.problem, payer);
+    if (kind === 'read') this.door.takeRead(scoring, result.body, payer);
+    else this.door.refuseBody(scoring, result.problem, payer);
   }
 }

@@ -1,15 +1,6 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import { JSON_TYPE, NDJSON_TYPE } from '../contract/mediaTypes.js';
-import {
-  type BodyProblem,
-  MALFORMED,
-  malformedBody,
-  problemBody,
-  type ProblemName,
-  PROBLEMS,
-  UNPROCESSABLE,
-  unprocessableBody,
-} from '../contract/problems.js';
+import { problemBody, type ProblemName, PROBLEMS } from '../contract/problems.js';
 
 /** A header line of one answer, beyond those that every answer has; several are concatenated. */
 export function headerLine(name: string, value: string): string {
@@ -73,26 +64,14 @@ function writeLength(res: HttpResponse, { body }: Answer): void {
   res.writeHeader('Content-Length', String(Buffer.byteLength(body)));
 }
 
-/**
- * Writes status, headers and body at once but leaves the response open, so that the bytes that the caller
- * still sends can be watched; `res.end()` or `res.close()` finishes it.
- */
-export function writeAnswerHeldOpen(res: HttpResponse, answer: Answer): void {
-  res.cork(() => {
-    writeHead(res, answer);
-    if (answer.connection !== 'stays') writeClose(res);
-    res.write(answer.body);
-  });
-}
-
 const CONTENT_TYPE = Buffer.from('Content-Type');
 
 /** Status line of an answered request. */
 export const OK = '200 OK';
 
 /**
- * Writes a piece of an answer of unknown length; the first piece includes the head. `connection` must not be
- * `ends`: the library would announce it in the middle of the body.
+ * Writes a piece of an answer of unknown length; the first piece includes the head. The response stays open after a
+ * piece that is not the last. `connection` must not be `ends`: the library would announce it in the middle of the body.
  * @returns false if the caller has to read first; the library then keeps `piece`
  */
 export function writePiece(
@@ -138,16 +117,6 @@ const PREPARED = Object.fromEntries(
 
 export function problemAnswer(name: ProblemName): { readonly status: string; readonly body: string } {
   return PREPARED[name];
-}
-
-/** Status line and body of a body that cannot be scored. */
-export function bodyProblemAnswer(problem: BodyProblem): { readonly status: string; readonly body: string } {
-  return problem.kind === 'malformed'
-    ? { status: `${MALFORMED.status} ${MALFORMED.reason}`, body: malformedBody(problem.byte) }
-    : {
-        status: `${UNPROCESSABLE.status} ${UNPROCESSABLE.reason}`,
-        body: unprocessableBody(problem.findings),
-      };
 }
 
 interface ListHead {

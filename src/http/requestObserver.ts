@@ -2,8 +2,7 @@ import type { Clock } from '../base/clock.js';
 import type { RateLimiter } from '../auth/rateLimiter.js';
 import type { RefusalCause } from '../contract/metrics.js';
 import type { Timing } from '../scoring/scorer.js';
-import type { AccessLine, AccessLog } from './accessLog.js';
-import type { ExchangeObserver, ExchangeRecord } from './exchange.js';
+import { type AccessLog, type ExchangeRecord, lineOf } from './accessLog.js';
 import type { RequestMetrics } from './requestMetrics.js';
 import type { RequestTracer } from './requestTracer.js';
 
@@ -18,9 +17,9 @@ export interface RequestObserverOptions {
 
 /**
  * Records the end of an exchange: numbers, log lines and spans; and gives unused requests back to the day's
- * quota.
+ * quota. Called once with the end of each exchange, and of each line of a list.
  */
-export class RequestObserver implements ExchangeObserver {
+export class RequestObserver {
   constructor(private readonly options: RequestObserverOptions) {}
 
   scored(record: ExchangeRecord, timing: Timing): void {
@@ -43,6 +42,7 @@ export class RequestObserver implements ExchangeObserver {
     tracer?.ended(record, { endedMs, status, cause });
   }
 
+  /** The caller hung up before an answer. */
   hungUp(record: ExchangeRecord): void {
     this.refund(record);
     const { metrics, tracer, clock } = this.options;
@@ -50,11 +50,13 @@ export class RequestObserver implements ExchangeObserver {
     tracer?.ended(record, { endedMs: clock.monotonicMs() });
   }
 
+  /** A line was scored; its answer is not written yet. */
   lineScored({ startedMs, receivedMs }: ExchangeRecord, timing: Timing): void {
     const { metrics, clock } = this.options;
     metrics.served({ startedMs, receivedMs, endedMs: clock.monotonicMs(), timing });
   }
 
+  /** Lines were written, with these `statuses`. */
   linesWritten({ caller }: ExchangeRecord, statuses: Uint16Array): void {
     const kind = caller?.key.kind ?? 'none';
     for (const status of statuses) this.options.metrics.answered(status, kind);
@@ -64,6 +66,7 @@ export class RequestObserver implements ExchangeObserver {
     this.options.metrics.refused(cause);
   }
 
+  /** A list was answered to its last line; `scored` of its `lines` have scores. */
   listEnded(
     record: ExchangeRecord,
     { lines, scored }: { readonly lines: number; readonly scored: number },
@@ -71,11 +74,11 @@ export class RequestObserver implements ExchangeObserver {
     const { metrics, access, tracer, clock } = this.options;
     const endedMs = clock.monotonicMs();
     metrics.listAnswered(lines);
-    if (access.wantsServed()) access.served({ ...lineOf(record, 200, endedMs), lines, scored });
+    if (access.wantsServed()) access.served(lineOf(record, 200, endedMs, { lines, scored }));
     tracer?.ended(record, { endedMs, status: 200, lines });
   }
 
-  /** Its lines have already given back their part of the day's quota. */
+  /** The caller of a list hung up before its end. Its lines have already given back their part of the day's quota. */
   listHungUp(record: ExchangeRecord, lines: number): void {
     const { metrics, tracer, clock } = this.options;
     metrics.callerGone();
@@ -86,10 +89,4 @@ export class RequestObserver implements ExchangeObserver {
   private refund({ caller }: ExchangeRecord): void {
     if (caller?.outcome === 'admitted') this.options.rateLimiter.refund(caller);
   }
-}
-
-function lineOf(record: ExchangeRecord, status: number, endedMs: number): AccessLine {
-  const { requestId, traceparent, caller, startedMs, bodyBytes: bytes, recording } = record;
-  const totalMs = endedMs - startedMs;
-  return { requestId, status, keyId: caller?.key.id, totalMs, bytes, traceparent, recording };
 }

@@ -7,7 +7,7 @@ import {
   type TracedStages,
   type TraceLimit,
 } from '../tracing/tracedRequest.js';
-import type { ExchangeRecord } from './exchange.js';
+import type { ExchangeRecord } from './accessLog.js';
 
 /** How a request ended. */
 interface Ending {

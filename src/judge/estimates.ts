@@ -2,7 +2,6 @@ import { below, seededRandom } from '../base/random.js';
 import {
   COVARIANCES,
   PREDICTORS,
-  SUMS,
   VIEWS,
   covarianceAt,
   covariancesOf,
@@ -11,7 +10,6 @@ import {
   slopeOf,
   takeOut,
   twoSidedWithin,
-  type BlockSums,
   type Predictor,
   type View,
 } from './sums.js';
@@ -75,106 +73,92 @@ const CONTROLS: Readonly<Record<Rival, readonly number[]>> = {
   own: [indexOf('own')],
 };
 
-/** The statistics of one outcome, each with `options.draws` draws of people. */
-export function estimate(blocks: BlockSums, options: EstimateOptions): OutcomeEstimates {
-  const all = new Float64Array(SUMS);
-  for (let block = 0; block < blocks.blocks; block++) addBlock(blocks, block, all);
-  const statistics = new Statistics(options);
-  const values = statistics.of(all).slice();
-  const columns = Array.from(values, () => new Float64Array(options.draws));
-  const random = seededRandom(options.seed);
-  const drawn = new Float64Array(SUMS);
-  for (let draw = 0; draw < options.draws; draw++) {
-    drawn.fill(0);
-    for (let block = 0; block < blocks.blocks; block++) addBlock(blocks, below(random, blocks.blocks), drawn);
-    for (const [place, value] of statistics.of(drawn).entries()) {
-      const column = columns[place];
-      if (column !== undefined) column[draw] = value;
-    }
-  }
-  return statistics.named((place) => {
-    const sorted = columns[place]?.toSorted() ?? new Float64Array();
-    const known = sorted.findIndex(Number.isNaN);
-    return { value: values[place] ?? NaN, draws: known < 0 ? sorted : sorted.subarray(0, known) };
-  });
-}
-
-function addBlock({ sums }: BlockSums, block: number, into: Float64Array): void {
-  const first = block * SUMS;
-  for (let place = 0; place < SUMS; place++) into[place] = (into[place] ?? 0) + (sums[first + place] ?? 0);
-}
-
 /**
- * In each view: each predictor, the score's partial correlation, the same for each rival, the areas, and the two with
- * own outcomes.
+ * The statistics `of` sums over people, each with its values in draws of people; one person alone can't be drawn.
+ * `people` has the sums of each person or block of people.
  */
-const PER_VIEW = PREDICTORS.length + 1 + RIVALS.length + PREDICTORS.length + 2;
-const ADDS = PREDICTORS.length;
-const BESIDES = ADDS + 1;
-const AREAS = BESIDES + RIVALS.length;
-const OWN = AREAS + PREDICTORS.length;
-const SLOPE = VIEWS.length * PER_VIEW;
-const ERRORS = SLOPE + 1;
-const LENGTH = ERRORS + 3;
+export function drawnOver(
+  people: readonly Float64Array[],
+  of: (sums: Float64Array) => readonly number[],
+  { seed, draws }: Pick<EstimateOptions, 'seed' | 'draws'>,
+): Drawn[] {
+  const width = people[0]?.length ?? 0;
+  const sums = new Float64Array(width);
+  const add = (own: Float64Array | undefined): void => {
+    for (let place = 0; place < width; place++) sums[place] = (sums[place] ?? 0) + (own?.[place] ?? 0);
+  };
+  for (const own of people) add(own);
+  const values = of(sums);
+  const count = people.length < 2 ? 0 : draws;
+  const columns = values.map(() => new Float64Array(count));
+  const random = seededRandom(seed);
+  for (let draw = 0; draw < count; draw++) {
+    sums.fill(0);
+    for (let person = 0; person < people.length; person++) add(people[below(random, people.length)]);
+    for (const [place, value] of of(sums).entries()) columns[place]?.fill(value, draw, draw + 1);
+  }
+  return columns.map((column, place) => ({
+    value: values[place] ?? NaN,
+    draws: column.toSorted().filter((one) => !Number.isNaN(one)),
+  }));
+}
+
+/** The statistics of one outcome, by the sums of `sumsOf`. */
+export function estimate(people: readonly Float64Array[], options: EstimateOptions): OutcomeEstimates {
+  const statistics = new Statistics(options);
+  const drawn = drawnOver(people, (sums) => statistics.of(sums), options).values();
+  /** In the order of `Statistics.of`. */
+  const next = (): Drawn => {
+    const { value } = drawn.next();
+    if (value === undefined) throw new Error('fewer statistics than names');
+    return value;
+  };
+  const named = <Name extends string>(names: readonly Name[]): Record<Name, Drawn> =>
+    Object.fromEntries(names.map((name) => [name, next()])) as Record<Name, Drawn>;
+  const view = (): ViewEstimates => ({
+    goes: named(PREDICTORS),
+    adds: next(),
+    besides: named(RIVALS),
+    area: options.isTwoSided ? named(PREDICTORS) : undefined,
+    ownAlone: next(),
+    ownAndScore: next(),
+  });
+  return {
+    views: { within: view(), pooled: view() },
+    slope: next(),
+    errors: named(['score', 'fifty', 'own'] as const),
+  };
+}
 
 class Statistics {
-  private readonly values = new Float64Array(LENGTH);
   private readonly covariances = new Float64Array(COVARIANCES);
   private readonly left = new Float64Array(COVARIANCES);
 
   constructor(private readonly options: EstimateOptions) {}
 
-  /** Computes all statistics of the sums; the result's buffer is reused. */
-  of(sums: Float64Array): Float64Array {
-    for (const [index, view] of VIEWS.entries()) this.writeView(sums, view, index * PER_VIEW);
-    this.values[SLOPE] = slopeOf(sums);
-    this.values.set(errorsOf(sums), ERRORS);
-    return this.values;
+  of(sums: Float64Array): number[] {
+    return [...VIEWS.flatMap((view) => this.ofView(sums, view)), slopeOf(sums), ...errorsOf(sums)];
   }
 
-  named(at: (place: number) => Drawn): OutcomeEstimates {
-    const predictors = (first: number): Record<Predictor, Drawn> => ({
-      score: at(first),
-      coin: at(first + 1),
-      minutes: at(first + 2),
-      heart: at(first + 3),
-      own: at(first + 4),
-    });
-    const view = (first: number): ViewEstimates => ({
-      goes: predictors(first),
-      adds: at(first + ADDS),
-      besides: { minutes: at(first + BESIDES), heart: at(first + BESIDES + 1), own: at(first + BESIDES + 2) },
-      area: this.options.isTwoSided ? predictors(first + AREAS) : undefined,
-      ownAlone: at(first + OWN),
-      ownAndScore: at(first + OWN + 1),
-    });
-    return {
-      views: { within: view(0), pooled: view(PER_VIEW) },
-      slope: at(SLOPE),
-      errors: { score: at(ERRORS), fifty: at(ERRORS + 1), own: at(ERRORS + 2) },
-    };
-  }
-
-  private writeView(sums: Float64Array, view: View, first: number): void {
-    const { signs, isTwoSided } = this.options;
-    const { covariances, values } = this;
+  private ofView(sums: Float64Array, view: View): number[] {
+    const { covariances, options } = this;
     covariancesOf(sums, view, covariances);
-    for (const [index, name] of PREDICTORS.entries()) {
-      values[first + index] = signs[name] * correlation(covariances, OUTCOME, 1 + index);
-      if (isTwoSided) values[first + AREAS + index] = this.areaOf(sums, view, name, index);
-    }
-    values[first + ADDS] = this.partial(RIVALS);
-    for (const [index, rival] of RIVALS.entries()) values[first + BESIDES + index] = this.partial([rival]);
-    values[first + OWN] = Math.abs(correlation(covariances, OUTCOME, indexOf('own')));
-    values[first + OWN + 1] = this.multiple();
+    return [
+      ...PREDICTORS.map((name) => options.signs[name] * correlation(covariances, OUTCOME, indexOf(name))),
+      this.partial(RIVALS),
+      ...RIVALS.map((rival) => this.partial([rival])),
+      ...(options.isTwoSided ? PREDICTORS.map((name) => this.areaOf(sums, view, name)) : []),
+      Math.abs(correlation(covariances, OUTCOME, indexOf('own'))),
+      this.multiple(),
+    ];
   }
 
-  private areaOf(sums: Float64Array, view: View, name: Predictor, index: number): number {
+  private areaOf(sums: Float64Array, view: View, name: Predictor): number {
     const { covariances } = this;
     // The ranks of two values are half a unit apart, however often each occurs.
     const pooled =
       0.5 +
-      (0.5 * covarianceAt(covariances, OUTCOME, 1 + index)) / covarianceAt(covariances, OUTCOME, OUTCOME);
+      (0.5 * covarianceAt(covariances, OUTCOME, indexOf(name))) / covarianceAt(covariances, OUTCOME, OUTCOME);
     const area = view === 'pooled' ? pooled : twoSidedWithin(sums, name);
     return this.options.signs[name] === 1 ? area : 1 - area;
   }

@@ -1,8 +1,7 @@
 import { probit } from '../pipeline/normal.js';
 import { chanceOf, errorOf, estimate, intervalOf, type Drawn, type OutcomeEstimates } from './estimates.js';
 import { EXPECTED } from './expected.js';
-import { NightGroups } from './groups.js';
-import type { NightColumns } from './nights.js';
+import type { Nights } from './nights.js';
 import { betterSign, type Outcome } from './outcomes.js';
 import { VIEWS, sumsOf, type JudgedNights, type View } from './sums.js';
 
@@ -75,16 +74,15 @@ export interface OutcomeVerdict {
 
 /** Judges scores against outcomes. Deterministic for the same nights and options. */
 export function judge(
-  nights: NightColumns,
+  nights: Nights,
   outcomes: readonly Outcome[],
   places: NightPlaces,
   options: JudgeOptions,
 ): OutcomeVerdict[] {
-  const groups = new NightGroups(nights);
   const judged = outcomes.map((outcome, index) => {
     const place = places.outcomes[index];
     if (place === undefined) throw new Error('an outcome without a column');
-    return judgeOne(nightsOf(groups, places, place), outcome, options);
+    return judgeOne(nightsOf(nights, places, place), outcome, options);
   });
   return withHolm(judged);
 }
@@ -129,8 +127,8 @@ function knownOf(values: Float64Array): number {
 }
 
 /** The nights that have the outcome and a score. */
-function nightsOf(groups: NightGroups, { minutes, heart }: NightPlaces, at: ScoredPlace): JudgedNights {
-  const { starts, columns } = groups.take([at.outcome, at.score, minutes, heart], 2);
+function nightsOf(nights: Nights, { minutes, heart }: NightPlaces, at: ScoredPlace): JudgedNights {
+  const { starts, columns } = nights.take([at.outcome, at.score, minutes, heart], 2);
   const [outcome = NONE, score = NONE, slept = NONE, rate = NONE] = columns;
   return { starts, outcome, score, minutes: slept, heart: rate };
 }

@@ -1,5 +1,4 @@
 import { RELIABILITY_BOUNDS, type MeasuredField } from '#rules/fields.js';
-import { below, seededRandom } from '../base/random.js';
 import {
   NO_EVIDENCE,
   added,
@@ -12,7 +11,7 @@ import {
   weightAfter,
 } from '../pipeline/measured.js';
 import type { MeasuringConstants } from '../pipeline/measuredRow.js';
-import type { Drawn } from './estimates.js';
+import { drawnOver, type Drawn } from './estimates.js';
 
 /** The numbers of tests before a night for which the gain is computed. */
 export const TESTS = [1, 2, 5] as const;
@@ -102,16 +101,18 @@ function purchaseOf(nights: MeasuredNights, options: PurchaseOptions): Purchase 
   }
   const error = (all: Float64Array, way: Way): number =>
     (all[1 + WAYS.indexOf(way)] ?? NaN) / (all[0] ?? NaN);
-  const drawn = (of: (all: Float64Array) => number): Drawn => drawnOver(sums, WIDTH, of, options);
-  const errors = Object.fromEntries(
-    WAYS.map((way) => [way, drawn((all) => error(all, way))]),
-  ) as unknown as Record<Way, Drawn>;
+  const [gain = UNKNOWN, ...drawn] = drawnOver(
+    sums,
+    (all) => [error(all, 'score') - error(all, 'measured'), ...WAYS.map((way) => error(all, way))],
+    options,
+  );
+  const errors = Object.fromEntries(WAYS.map((way, place) => [way, drawn[place]])) as Record<Way, Drawn>;
   return {
     tests,
     people: sums.length,
     nights: sums.reduce((sum, own) => sum + (own[0] ?? 0), 0),
     errors,
-    gain: drawn((all) => error(all, 'score') - error(all, 'measured')),
+    gain,
   };
 }
 
@@ -169,38 +170,18 @@ function reliabilityOf({ starts, value, score }: MeasuredNights, options: Measur
     // up over people.
     sums.push(Float64Array.of(count, total, squares, count * count, (total * total) / count, 1));
   }
-  return drawnOver(
+  const [reliability = UNKNOWN] = drawnOver(
     sums,
-    6,
     (all) => {
       const [count = 0, total = 0, squares = 0, countSquares = 0, means = 0, people = 0] = all;
       const between = (means - (total * total) / count) / (people - 1);
       const within = (squares - means) / (count - people);
       const each = (count - countSquares / count) / (people - 1);
-      return (between - within) / (between + (each - 1) * within);
+      return [(between - within) / (between + (each - 1) * within)];
     },
     options,
   );
+  return reliability;
 }
 
-/** A statistic of sums over people, with draws of people. */
-function drawnOver(
-  sums: readonly Float64Array[],
-  width: number,
-  of: (all: Float64Array) => number,
-  { seed, draws }: Pick<MeasuredOptions, 'seed' | 'draws'>,
-): Drawn {
-  const all = new Float64Array(width);
-  const add = (own: Float64Array | undefined): void => {
-    for (let place = 0; place < width; place++) all[place] = (all[place] ?? 0) + (own?.[place] ?? 0);
-  };
-  for (const own of sums) add(own);
-  const value = of(all);
-  const random = seededRandom(seed);
-  const drawn = Float64Array.from({ length: sums.length < 2 ? 0 : draws }, () => {
-    all.fill(0);
-    for (let person = 0; person < sums.length; person++) add(sums[below(random, sums.length)]);
-    return of(all);
-  });
-  return { value, draws: drawn.toSorted().filter((each) => !Number.isNaN(each)) };
-}
+const UNKNOWN: Drawn = { value: NaN, draws: new Float64Array() };

@@ -1,64 +1,78 @@
 import { OperatorError } from '../base/errors.js';
 
-/** More nights than the memory reserved. */
-export class TooManyNightsError extends OperatorError {
-  override readonly name = 'TooManyNightsError';
+/** Nights grouped by person, each person's in order of time. */
+export interface Grouped {
+  /** The index of each person's first night; one more entry at the end. */
+  readonly starts: Int32Array;
+  /** The requested columns, in order; NaN where a value is missing. */
+  readonly columns: readonly Float64Array[];
 }
-
-/** Nights: the person of each, and its columns, NaN where a value is missing. */
-export interface NightColumns {
-  /** People are numbered from 0 on. */
-  readonly people: Int32Array;
-  readonly columns: readonly Float32Array[];
-}
-
-const FIRST_LENGTH = 4_096;
 
 /** Collects nights, each person's in order of time, with some numbers for each, in compact memory. */
 export class Nights {
-  length = 0;
-  private people = new Int32Array(FIRST_LENGTH);
-  private columns: Float32Array[];
+  private length = 0;
+  /** People are numbered from 0 on. */
+  private readonly people: Int32Array;
+  private readonly columns: readonly Float32Array[];
 
+  /** Memory for all `nightsMax` costs nothing until it is written to. */
   constructor(
-    private readonly width: number,
+    width: number,
     private readonly nightsMax: number,
   ) {
-    this.columns = Array.from({ length: width }, () => new Float32Array(FIRST_LENGTH));
+    this.people = new Int32Array(nightsMax);
+    this.columns = Array.from({ length: width }, () => new Float32Array(nightsMax));
   }
 
-  /** @throws TooManyNightsError */
+  /** @throws OperatorError */
   add(person: number, values: ArrayLike<number>): void {
     if (this.length === this.nightsMax) {
-      throw new TooManyNightsError(
+      throw new OperatorError(
         `more than ${this.nightsMax} nights with outcomes: judge a part of the people, which says the same`,
       );
     }
-    if (this.length === this.people.length) this.grow();
     this.people[this.length] = person;
-    for (let column = 0; column < this.width; column++) {
-      const target = this.columns[column];
-      if (target !== undefined) target[this.length] = values[column] ?? NaN;
-    }
+    for (const [place, column] of this.columns.entries()) column[this.length] = values[place] ?? NaN;
     this.length++;
   }
 
-  /** All nights, in the order in which they were added. */
-  all(): NightColumns {
+  /**
+   * The columns at `places`, of the nights in which the first `needed` of them are known; each person's stay in the
+   * order in which they were added.
+   */
+  take(places: readonly number[], needed: number): Grouped {
+    const { people } = this;
+    const columns = places.map((place) => {
+      const column = this.columns[place];
+      if (column === undefined) throw new Error('no such column');
+      return column;
+    });
+    const asked = columns.slice(0, needed);
+    const chosen = this.byPerson().filter((night) => asked.every((column) => !Number.isNaN(column[night])));
+    const starts: number[] = [];
+    for (const [place, night] of chosen.entries())
+      if (place === 0 || people[night] !== people[chosen[place - 1] ?? 0]) starts.push(place);
+    starts.push(chosen.length);
     return {
-      people: this.people.subarray(0, this.length),
-      columns: this.columns.map((column) => column.subarray(0, this.length)),
+      starts: Int32Array.from(starts),
+      columns: columns.map((column) => Float64Array.from(chosen, (night) => column[night] ?? NaN)),
     };
   }
 
-  private grow(): void {
-    const people = new Int32Array(2 * this.people.length);
-    people.set(this.people);
-    this.people = people;
-    this.columns = this.columns.map((column) => {
-      const larger = new Float32Array(2 * column.length);
-      larger.set(column);
-      return larger;
-    });
+  /** Indices of the nights grouped by person, in their original order. */
+  private byPerson(): Int32Array {
+    const people = this.people.subarray(0, this.length);
+    const most = people.reduce((highest, person) => Math.max(highest, person), -1);
+    const starts = new Int32Array(most + 2);
+    for (const person of people) starts[person + 1] = (starts[person + 1] ?? 0) + 1;
+    for (let person = 0; person <= most; person++)
+      starts[person + 1] = (starts[person + 1] ?? 0) + (starts[person] ?? 0);
+    const order = new Int32Array(people.length);
+    for (const [night, person] of people.entries()) {
+      const place = starts[person] ?? 0;
+      order[place] = night;
+      starts[person] = place + 1;
+    }
+    return order;
   }
 }

@@ -1,4 +1,4 @@
-import { textTable } from '../base/table.js';
+import { grouped, textTable } from '../base/table.js';
 import { ALPHA, POWER, type OutcomeVerdict } from './judge.js';
 import { RIVALS, intervalOf, type Drawn } from './estimates.js';
 import { EXPECTED } from './expected.js';
@@ -11,7 +11,6 @@ import {
   VIEW_WORDS,
   WAY_WORDS,
   fixed,
-  grouped,
   roughly,
   sentenceOf,
   withInterval,

@@ -2,7 +2,6 @@ import { MEASURED_FIELDS } from '#rules/fields.js';
 import type { ScoreOptions } from '../lake/run.js';
 import { scoreRows } from '../lake/score.js';
 import type { Config } from '../config/options.js';
-import { NightGroups } from './groups.js';
 import { judge } from './judge.js';
 import { judgeMeasured, type MeasuredOptions } from './measured.js';
 import { NightRows } from './nightRows.js';
@@ -45,7 +44,7 @@ export async function judgeRows(config: Config, order: JudgeOrder): Promise<Judg
   const scoring = { ...order, keep, explain: false, late: 'bad', history, into: rows } as const;
   const { code, isWhole, model, tally } = await scoreRows(config, scoring, 'acuity judge');
   if (!isWhole) return { code, report: undefined };
-  const verdicts = judge(rows.nights.all(), outcomes, rows.places, { seed, draws });
+  const verdicts = judge(rows.nights, outcomes, rows.places, { seed, draws });
   const empty = verdicts.find(({ nights }) => nights === 0);
   if (empty !== undefined) {
     process.stderr.write(
@@ -72,12 +71,11 @@ function boughtOf(
   { nights, places }: NightRows,
   options: Omit<MeasuredOptions, 'field'>,
 ): Bought[] {
-  const groups = new NightGroups(nights.all());
   return measured.map((outcome, index) => {
     const place = places.measured[index];
     const field = MEASURED_FIELDS.find((name) => name === outcome.score);
     if (place === undefined || field === undefined) throw new Error('not to be measured');
-    const { starts, columns } = groups.take([place.outcome, place.score, places.day], 3);
+    const { starts, columns } = nights.take([place.outcome, place.score, places.day], 3);
     const [value = NONE, score = NONE, day = NONE] = columns;
     return { outcome, verdict: judgeMeasured({ starts, value, score, day }, { ...options, field }) };
   });

@@ -46,16 +46,10 @@ const CHANGE_PRODUCTS = CHANGE_SQUARES + 1;
 const ERRORS = CHANGE_PRODUCTS + 1;
 /** For the score, for always 50, and for the mean of the person's last outcomes. */
 const ERROR_COUNT = 3;
-export const SUMS = ERRORS + ERROR_COUNT;
+const SUMS = ERRORS + ERROR_COUNT;
 
 export function indexOf(variable: Variable): number {
   return VARIABLES.indexOf(variable);
-}
-
-/** The basis of all statistics of an outcome: `SUMS` additive numbers for each person or block of people. */
-export interface BlockSums {
-  readonly blocks: number;
-  readonly sums: Float64Array;
 }
 
 export interface SumOptions {
@@ -67,9 +61,10 @@ export interface SumOptions {
 }
 
 /**
- * Ranks are computed once, over all nights and within each person; a draw of people only changes whose ranks count.
+ * The basis of all statistics of an outcome: `SUMS` additive numbers for each person or block of people. Ranks are
+ * computed once, over all nights and within each person; a draw of people only changes whose ranks count.
  */
-export function sumsOf(nights: JudgedNights, options: SumOptions): BlockSums {
+export function sumsOf(nights: JudgedNights, options: SumOptions): Float64Array[] {
   const people = nights.starts.length - 1;
   const blocks = Math.min(people, BLOCKS_MAX);
   const sums = new Float64Array(blocks * SUMS);
@@ -84,7 +79,7 @@ export function sumsOf(nights: JudgedNights, options: SumOptions): BlockSums {
     writeRanks(raw, ranks, from, to);
   }
   adder.addWithin(ranks);
-  return { blocks, sums };
+  return Array.from({ length: blocks }, (_, block) => sums.subarray(block * SUMS, (block + 1) * SUMS));
 }
 
 /** The outcome and its predictors as values. */

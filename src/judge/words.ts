@@ -1,3 +1,4 @@
+import { grouped } from '../base/table.js';
 import { ALPHA, type ViewFinding, type OutcomeVerdict } from './judge.js';
 import { intervalOf, type Drawn, type Rival, RIVALS } from './estimates.js';
 import type { Way } from './measured.js';
@@ -53,10 +54,6 @@ export function roughly(people: number): string {
   if (!Number.isFinite(people)) return 'more than there are';
   const unit = 10 ** Math.max(0, Math.floor(Math.log10(people)) - 1);
   return grouped(Math.ceil(people / unit) * unit);
-}
-
-export function grouped(count: number): string {
-  return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
 }
 
 /** The result in one sentence. */

@@ -1,21 +1,13 @@
-import { PAST_MAX } from '#rules/fields.js';
+import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { OperatorError } from '../base/errors.js';
 import { HISTORY_BYTES_MAX, UNMEASURED_BYTES_MAX } from '../history/form.js';
-import { HistoryDesk, type Measuring } from '../history/historyDesk.js';
-import type { NextHistory } from '../history/nextHistory.js';
+import type { Measuring } from '../history/historyDesk.js';
 import { textWithChecksum } from '../history/text.js';
-import { LAYOUT } from '../records/layout.js';
-import type { PredictionRequest } from '../records/request.js';
+import { WasmParser } from '../reading/wasmParser.js';
+import type { HistoryToCome, ReadRequest } from '../records/request.js';
 import type { ScoredRow } from '../scoring/scorer.js';
 
-const { RECORD_LENGTH, TARGET_LENGTH } = LAYOUT;
-type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 const PEOPLE_PER_SLAB = 1024;
-
-/** More people than the memory reserved. */
-export class TooManyPeopleError extends OperatorError {
-  override readonly name = 'TooManyPeopleError';
-}
 
 /** A person with the past, as the bytes that the service returns as text. */
 export interface Person {
@@ -47,31 +39,21 @@ export class Histories {
   private slab = new Uint8Array();
   /** Whether any history has measurements. */
   areMeasured = false;
-  private readonly desk = new HistoryDesk();
-  private readonly records = new Float64Array((1 + PAST_MAX) * RECORD_LENGTH);
-  private readonly targets = new Float64Array(PAST_MAX * TARGET_LENGTH);
-  /** Indexed by number of past sessions. */
-  private readonly requests: readonly Mutable<PredictionRequest>[];
+  private readonly parser = new WasmParser(DEFAULT_SERIES_LIMITS);
 
-  constructor(private readonly peopleMax: number) {
-    this.requests = Array.from({ length: 1 + PAST_MAX }, (_, pastCount) => ({
-      records: this.records.subarray(0, (1 + pastCount) * RECORD_LENGTH),
-      targets: this.targets.subarray(0, pastCount * TARGET_LENGTH),
-      pastCount,
-    }));
-  }
+  constructor(private readonly peopleMax: number) {}
 
   get size(): number {
     return this.people.size;
   }
 
-  /** The person of this name, new if unknown. @throws TooManyPeopleError */
+  /** The person of this name, new if unknown. @throws OperatorError */
   of(name: string): Person {
     const known = this.people.get(name);
     if (known !== undefined) return known;
     const index = this.people.size;
     if (index === this.peopleMax) {
-      throw new TooManyPeopleError(
+      throw new OperatorError(
         `more than ${this.peopleMax} people; the history of each takes ${KILOBYTES_A_PERSON} KB of memory: raise --people-max, or score parts of the people one after the other`,
       );
     }
@@ -84,33 +66,27 @@ export class Histories {
   }
 
   /**
-   * Places a session of `night` in the person's history, and returns it with its past; the request is valid until the
-   * next one is made ready.
+   * Places a session of `night` in the person's history, and returns it with its past and the resulting history; the
+   * request is valid until the next one is made ready.
    */
-  ready(
-    { bytes, length }: Person,
-    { night, record, measuring }: RowOfPerson,
-  ): { readonly request: PredictionRequest; readonly next: NextHistory } {
-    const { desk, records, targets } = this;
-    if (length === 0) desk.clear();
-    else desk.load(bytes.subarray(0, length));
-    records.set(record);
-    const { pastCount, next, usual } = desk.take(records, targets, night, measuring);
-    const request = this.requests[pastCount]!;
-    request.usual = usual;
-    request.adjustments = next.adjustments;
-    return { request, next };
+  ready({ bytes, length }: Person, { night, record, measuring }: RowOfPerson): ReadRequest {
+    const { parser } = this;
+    if (length === 0) parser.desk.clear();
+    else parser.readHistoryBytes(bytes.subarray(0, length));
+    const request = parser.written(0, 0);
+    request.records.set(record);
+    return parser.placed(request, night, measuring.constants, measuring.given);
   }
 
   /** Stores the history that resulted from a session, with the network's output for it. */
-  add(person: Person, next: NextHistory, row: ScoredRow): void {
+  add(person: Person, next: HistoryToCome, row: ScoredRow): void {
     this.store(person, next.bytes(row, row.model.thresholds));
   }
 
   /** Stores the history of a new person; false if the text is damaged, or the person is known. */
   load({ person, history }: SavedPerson): boolean {
-    const { desk } = this;
-    if (!desk.read(history) || this.people.has(person)) return false;
+    const { desk } = this.parser;
+    if (!this.parser.readHistoryText(history) || this.people.has(person)) return false;
     const { latestDay } = desk.history;
     const known = this.of(person);
     if (!Number.isNaN(latestDay)) known.latest = latestDay;

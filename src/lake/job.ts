@@ -4,7 +4,7 @@ import { LAYOUT } from '../records/layout.js';
 import { explanationOf, type ExplainedRow } from '../pipeline/explanation.js';
 import { adjustedRow, type MeasuringConstants } from '../pipeline/measuredRow.js';
 import { againstOf, type Quality } from '../pipeline/quality.js';
-import type { HistoryToCome, PredictionRequest } from '../records/request.js';
+import type { HistoryToCome, PredictionRequest, ReadRequest } from '../records/request.js';
 import type { ExplainOutcome, ScoredRow, ScoreHandler, Timing } from '../scoring/scorer.js';
 import type { RowProblem } from './errors.js';
 import type { Page } from './page.js';
@@ -81,12 +81,12 @@ export class RowPlace implements ScoreHandler {
   }
 
   /** With --person the past is known only when the row is sent. */
-  tellPast(request: PredictionRequest, history: HistoryToCome): void {
+  tellPast(request: ReadRequest): void {
     const { quality } = this;
-    const { isOthers } = history;
-    this.history = history;
+    this.history = request.history;
     if (quality === undefined) return;
-    const implausible = isOthers ? [...quality.implausible, 'history'] : quality.implausible;
+    const implausible =
+      request.history?.isOthers === true ? [...quality.implausible, 'history'] : quality.implausible;
     this.quality = { ...quality, sessions: request.pastCount, against: againstOf(request), implausible };
   }
 

@@ -49,15 +49,10 @@ function problemOf(text: string): string | undefined {
   }
 }
 
-/** An unknown time zone. */
-export class ZoneError extends OperatorError {
-  override readonly name = 'ZoneError';
-}
-
 /** Zones change on quarters of an hour, and looking a date up costs more than scoring. */
 const QUARTER_MS = 15 * 60_000;
 
-/** Formats times as dates in `zone` (`Europe/Berlin`, `+02:00`). @throws ZoneError for an unknown zone */
+/** Formats times as dates in `zone` (`Europe/Berlin`, `+02:00`). @throws OperatorError for an unknown zone */
 export function dateIn(zone: string): (momentMs: number) => string {
   const [, sign, hours, minutes] = /^([+-])(\d\d):?(\d\d)$/.exec(zone) ?? [];
   if (sign !== undefined) {
@@ -79,7 +74,7 @@ function formatIn(timeZone: string): Intl.DateTimeFormat {
   try {
     return new Intl.DateTimeFormat('sv-SE', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' });
   } catch {
-    throw new ZoneError(
+    throw new OperatorError(
       `the zone ${JSON.stringify(timeZone)} of the times is not known here: make UTC of it`,
     );
   }

@@ -4,7 +4,7 @@ import { pipeline, type Readable, type Transform } from 'node:stream';
 import { pipeline as copied } from 'node:stream/promises';
 import zlib from 'node:zlib';
 import { errorCode, systemReason } from '../files/fileError.js';
-import { OWNER_ONLY } from '../files/partialFile.js';
+import { OWNER_ONLY } from '../files/atomicFile.js';
 import { openLines, type BodyPagesOptions } from './bodyPages.js';
 import type { Engine } from './engine.js';
 import type { Source } from './engineSources.js';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { NEW_FILE, OWNER_ONLY, partialName } from '../files/partialFile.js';
+import { NEW_FILE, OWNER_ONLY, partialName } from '../files/atomicFile.js';
 import { textOf, upload, type Engine } from './engine.js';
 import { isRemote, type Input } from './inputs.js';
 import type { WriteBytes } from './scoreColumns.js';

@@ -1,7 +1,6 @@
 import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { OperatorError } from '../base/errors.js';
-import type { NextHistory } from '../history/nextHistory.js';
-import type { Histories, Person } from './histories.js';
+import type { Histories, Person, RowOfPerson } from './histories.js';
 import { FINDINGS_MAX } from '../contract/problems.js';
 import { afterNight } from '../reading/measurementReader.js';
 import type { GivenMeasurement } from '../records/request.js';
@@ -16,11 +15,6 @@ import type { ScoredRow } from '../scoring/scorer.js';
  */
 export type Late = 'bad' | 'fail' | 'place';
 
-/** A row whose night is earlier than a previous one of the same person. */
-export class UnsortedError extends OperatorError {
-  override readonly name = 'UnsortedError';
-}
-
 /** What the input says about a row, beside its session. */
 export interface PersonsRow {
   readonly person: unknown;
@@ -30,14 +24,9 @@ export interface PersonsRow {
 }
 
 /** A row in its person's order. */
-interface Waiting {
+interface Waiting extends RowOfPerson {
   readonly place: RowPlace;
   readonly person: Person;
-  /** Days since 1970. */
-  readonly night: number;
-  readonly given: readonly GivenMeasurement[];
-  /** The resulting history, once the row is sent. */
-  history: NextHistory | undefined;
   /** The person's next row, which needs this one's scores. */
   next: Waiting | undefined;
 }
@@ -61,7 +50,7 @@ export class PersonOrder {
   /**
    * Takes a row; copies its record.
    * @returns what is wrong with its person or night; undefined if it was taken
-   * @throws TooManyPeopleError; UnsortedError if a late row ends the run
+   * @throws OperatorError for too many people, or if a late row ends the run
    */
   take(place: RowPlace, { person, moment, given = [] }: PersonsRow): RowProblem['detail'] | undefined {
     if (typeof person !== 'string' || person === '')
@@ -72,7 +61,7 @@ export class PersonOrder {
     const problem = this.late !== 'place' && night < known.latest ? TOO_LATE : undefined;
     if (problem !== undefined) {
       if (this.late !== 'fail') return problem;
-      throw new UnsortedError(
+      throw new OperatorError(
         `row ${place.row} is ${problem}; --late bad puts such rows to the bad ones, and goes on`,
       );
     }
@@ -83,14 +72,9 @@ export class PersonOrder {
     );
     if (after.length > 0) return after.slice(0, FINDINGS_MAX);
     known.latest = Math.max(night, known.latest);
-    const waiting: Waiting = {
-      place,
-      person: known,
-      night,
-      given: ofNight,
-      history: undefined,
-      next: undefined,
-    };
+    const measuring = { constants: this.scorer.constants, given: ofNight };
+    const { record } = place;
+    const waiting: Waiting = { place, person: known, night, record, measuring, next: undefined };
     const before = this.last.get(known);
     this.last.set(known, waiting);
     place.onDone = (row) => this.done(waiting, row);
@@ -100,13 +84,13 @@ export class PersonOrder {
   }
 
   private done(waiting: Waiting, row: ScoredRow | undefined): void {
-    const { person, next, history } = waiting;
-    if (row !== undefined && history !== undefined) this.histories.add(person, history, row);
+    const { person, next, place } = waiting;
+    if (row !== undefined && place.history !== undefined) this.histories.add(person, place.history, row);
     if (this.last.get(person) === waiting) this.last.delete(person);
     // Else a row that the collector has aged holds the next one, and so on: all rows stay until it collects the old.
     waiting.next = undefined;
-    waiting.history = undefined;
-    waiting.place.onDone = undefined;
+    place.history = undefined;
+    place.onDone = undefined;
     if (next !== undefined) this.send(next);
   }
 
@@ -121,12 +105,9 @@ export class PersonOrder {
   private async sendAll(): Promise<void> {
     for (let index = 0; index < this.ready.length; index++) {
       const waiting = this.ready[index]!; // index < length
-      const { person, night, place, given } = waiting;
-      const { record } = place;
-      const measuring = { constants: this.scorer.constants, given };
-      const { request, next } = this.histories.ready(person, { night, record, measuring });
-      waiting.history = next;
-      place.tellPast(request, next);
+      const { place } = waiting;
+      const request = this.histories.ready(waiting.person, waiting);
+      place.tellPast(request);
       while (this.scorer.admit(request, place) === 'saturated') await turnOfTheLoop();
     }
     this.ready = [];

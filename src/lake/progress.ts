@@ -1,3 +1,4 @@
+import { grouped } from '../base/table.js';
 import type { RowTally } from './scorePages.js';
 
 const REDRAW_MS = 200;
@@ -38,9 +39,4 @@ export function summaryLine(tally: Readonly<RowTally>, elapsedMs: number, people
 
 function linesPerSecond(tally: Readonly<RowTally>, elapsedMs: number): number {
   return elapsedMs > 0 ? Math.round((tally.lines / elapsedMs) * 1000) : 0;
-}
-
-/** Groups of three digits, in any locale. */
-function grouped(count: number): string {
-  return String(count).replace(/\B(?=(\d{3})+$)/g, ',');
 }

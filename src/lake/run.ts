@@ -3,7 +3,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import type { Config } from '../config/options.js';
 import { OperatorError } from '../base/errors.js';
-import { removeDeadPartials } from '../files/partialFile.js';
+import { removeDeadPartials } from '../files/atomicFile.js';
 import { readNorms } from '../norms/norms.js';
 import type { Scorer, ScoringModel } from '../scoring/scorer.js';
 import type { Engine } from './engine.js';
@@ -19,8 +19,8 @@ import type { OpenInput } from './page.js';
 import { PersonOrder, type Late } from './personOrder.js';
 import type { ScoreSink, SinkOptions, WriteBytes } from './scoreColumns.js';
 import { scorePages, type PageSink, type RowTally } from './scorePages.js';
-import { flushed, openSink, toStream } from './sinks.js';
-import { StateError, StateFile } from './state.js';
+import { openSink, toStream } from './sinks.js';
+import { StateFile } from './state.js';
 
 export interface ScoreOptions {
   /** Files, folders, patterns and addresses; empty for standard input, or with `sql`. */
@@ -136,7 +136,7 @@ export class Run {
 
   /**
    * Locks and reads the state, finds the inputs still to be scored, and checks the names in all of them.
-   * @throws StateError, FileLockError, NamesError, FormatError
+   * @throws OperatorError, NamesError, FormatError
    */
   async open(): Promise<Input[]> {
     await this.state?.open();
@@ -182,7 +182,6 @@ export class Run {
         await this.scoreRows(await openArrowStream(table, reading), scorer, { ...target, histories });
       }
     } else await this.scoreRows(await openStdin(stdin, { name: STREAM, format }, reading), scorer, target);
-    await flushed(stdout);
     this.state?.save();
   }
 
@@ -272,7 +271,7 @@ export class Run {
     if (into === undefined) await (sink as ScoreSink).end();
   }
 
-  /** Whether the input was finished before; one that only its state knows of is finished here. @throws StateError */
+  /** Whether the input was finished before; one that only its state knows of is finished here. @throws OperatorError */
   private async isDone(input: Input): Promise<boolean> {
     if (this.options.into !== undefined) return false;
     const own = await stateOf(input, this.engine);
@@ -284,12 +283,12 @@ export class Run {
     const mark = this.state.inputs.get(this.nameInState(input));
     if (mark === undefined) {
       if (own === 'open') return false;
-      throw new StateError(
+      throw new OperatorError(
         `${input.output} is there, but its sessions are not in the state: give the state of that run, or remove the scores`,
       );
     }
     if (mark !== (await markOf(input))) {
-      throw new StateError(
+      throw new OperatorError(
         `${input.path} was written again, and the state has its former sessions: remove the state and all scores to begin again`,
       );
     }
@@ -297,7 +296,7 @@ export class Run {
     const made = own === 'open' ? madeBefore(input) : undefined;
     if (made !== undefined) await finish(input, made, this.engine);
     else if (own === 'open') {
-      throw new StateError(
+      throw new OperatorError(
         `the sessions of ${input.path} are in the state, but ${input.output} is gone: remove the state and all scores to begin again`,
       );
     }

@@ -4,7 +4,7 @@ import { exitAtOnce } from '../process/leave.js';
 import { createLog, type Log } from '../process/log.js';
 import type { Config } from '../config/options.js';
 import { loadBundle } from '../model/bundle.js';
-import { OFFLINE_LIMITS, openScorer } from '../scoring/openScorer.js';
+import { openScorer } from '../scoring/openScorer.js';
 import type { Scorer, ScoringModel } from '../scoring/scorer.js';
 import { Run, type ScoreOptions } from './run.js';
 import { newTally, type RowTally } from './scorePages.js';
@@ -19,9 +19,6 @@ const EXIT_BAD_LINES = 65;
 const EXIT_SOFTWARE = 70;
 const EXIT_IO = 74;
 const EXIT_FAILED_START = 1;
-
-/** A worker counts as hung after this many looks without an answer, `hangMs` in all. */
-const LOOKS_PER_HANG = 10;
 
 /**
  * Larger batches than for callers who wait: threads exchange fewer messages, and one wave of histories runs at once.
@@ -65,8 +62,11 @@ export async function scoreRows(config: Config, options: ScoreOptions, command: 
       await run.close();
       process.exit(0);
     }
-    scorer = await openOfflineScorer(config, log);
-    end = await work(config, { scorer, tally, run, todo, say });
+    scorer = await openOfflineScorer(config, log, () => {
+      say(`a worker hangs after line ${tally.lines}`);
+      exitAtOnce(EXIT_SOFTWARE);
+    });
+    end = await work({ scorer, tally, run, todo, say });
   } catch (error) {
     await run?.close();
     say(`${placeOf(run)}${messageOf(error)}`);
@@ -78,13 +78,13 @@ export async function scoreRows(config: Config, options: ScoreOptions, command: 
   return { ...end, tally, model: scorer.model };
 }
 
-/** A scorer for files, where no caller waits. */
-export async function openOfflineScorer(config: Config, log: Log): Promise<Scorer> {
+/** A scorer for files, where no caller waits: it sheds no request. `onHung` is called if a worker hangs. */
+export async function openOfflineScorer(config: Config, log: Log, onHung: () => void): Promise<Scorer> {
   const batchMax = Math.max(config.batchMax, BATCH_MIN);
   const queueMax = Math.max(config.queueMax, 8 * batchMax);
-  const setup = { ...config, ...OFFLINE_LIMITS, batchMax, queueMax };
+  const setup = { ...config, deadlineMs: Infinity, batchMax, queueMax };
   const bundle = await loadBundle(config.model);
-  return openScorer({ config: setup, bundle, workers: config.workers, loops: 1 }, log, () => undefined);
+  return openScorer({ config: setup, bundle, workers: config.workers, loops: 1 }, log, onHung);
 }
 
 interface Work {
@@ -95,14 +95,10 @@ interface Work {
   readonly say: (line: string) => void;
 }
 
-async function work(
-  config: Config,
-  { scorer, tally, run, todo, say }: Work,
-): Promise<Pick<RunEnd, 'code' | 'isWhole'>> {
+async function work({ scorer, tally, run, todo, say }: Work): Promise<Pick<RunEnd, 'code' | 'isWhole'>> {
   const { stdin, stderr } = process;
   const { isStream } = run;
   const startedMs = systemClock.monotonicMs();
-  const watch = watchForHang(config.hangMs, { scorer, tally, say });
   if (isStream && stdin.isTTY) say('reading requests from the terminal, one on each line');
   const hideProgress = stderr.isTTY ? showProgress(stderr, tally, systemClock.monotonicMs) : undefined;
   let failure: unknown;
@@ -111,7 +107,6 @@ async function work(
   } catch (error) {
     failure = error;
   }
-  clearInterval(watch);
   hideProgress?.();
   if (failure instanceof NamesError) {
     say(`${placeOf(run)}${failure.message}`);
@@ -141,27 +136,4 @@ function placeOf(run: Run | undefined): string {
 function saying(command: string): (line: string) => void {
   const { stderr } = process;
   return (line) => void stderr.write(`${stderr.isTTY ? CLEAR_LINE : ''}${command}: ${line}\n`);
-}
-
-/**
- * Ends the process if lines are pending and no answer arrives any more; the batcher's hang watch is not used here.
- */
-function watchForHang(
-  hangMs: number,
-  { scorer, tally, say }: Pick<Work, 'scorer' | 'tally' | 'say'>,
-): NodeJS.Timeout {
-  let looks = 0;
-  let seen = { lines: -1, pending: -1 };
-  return setInterval(
-    () => {
-      const { lines } = tally;
-      const { pending } = scorer;
-      looks = pending > 0 && pending === seen.pending && lines === seen.lines ? looks + 1 : 0;
-      seen = { lines, pending };
-      if (looks < LOOKS_PER_HANG) return;
-      say(`a worker hangs after line ${lines}`);
-      exitAtOnce(EXIT_SOFTWARE);
-    },
-    Math.max(1, hangMs / LOOKS_PER_HANG),
-  ).unref();
 }

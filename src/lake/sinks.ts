@@ -2,7 +2,7 @@ import { createReadStream, rmSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
-import { NEW_FILE, OWNER_ONLY } from '../files/partialFile.js';
+import { NEW_FILE, OWNER_ONLY } from '../files/atomicFile.js';
 import { linesSql, quoted, textOf, type Engine } from './engine.js';
 import type { Job } from './job.js';
 import { LineWriter } from './lineWriter.js';
@@ -37,32 +37,13 @@ export async function openSink(write: WriteBytes, options: SinkOptions): Promise
   };
 }
 
-/** Standard output: waits while the reader is slow, and fails once the reader has gone. */
+/** Standard output: waits until it has passed on what is written, and fails once the reader has gone. */
 export function toStream(output: Writable): WriteBytes {
-  let failure: Error | undefined;
-  let wake: (() => void) | undefined;
-  const changed = (): void => wake?.();
-  output.on('error', (error) => {
-    failure ??= error;
-    changed();
-  });
-  output.on('drain', changed);
-  output.on('close', changed);
-  return async (bytes) => {
-    if (failure === undefined && !output.write(bytes)) {
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-    }
-    if (failure !== undefined) throw failure;
-  };
-}
-
-/** Resolves when the stream has passed on everything written. */
-export function flushed(output: Writable): Promise<void> {
-  return new Promise((resolve, reject) => {
-    output.write('', (error) => (error ? reject(error) : resolve()));
-  });
+  output.on('error', () => undefined); // the write that failed says so
+  return (bytes) =>
+    new Promise((resolve, reject) => {
+      output.write(bytes, (error) => (error ? reject(error) : resolve()));
+    });
 }
 
 const FORMATS = { parquet: 'FORMAT parquet, COMPRESSION zstd', csv: 'FORMAT csv, HEADER' } as const;

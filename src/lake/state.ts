@@ -1,20 +1,9 @@
-import {
-  closeSync,
-  createReadStream,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { createReadStream, existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { OperatorError } from '../base/errors.js';
 import { acquireFileLock } from '../files/fileLock.js';
-import { NEW_FILE, OWNER_ONLY, partialName, removeDeadPartials } from '../files/partialFile.js';
+import { removeDeadPartials, replaceFile } from '../files/atomicFile.js';
 import type { Histories } from './histories.js';
 import { LineSplitter, jsonIn, type Line } from './lineSplitter.js';
 
@@ -23,11 +12,6 @@ const FORMAT = 3;
 const CHUNK_CHARS = 1 << 20;
 
 type Head = Readonly<Record<string, unknown>>;
-
-/** A state file that can't be used. */
-export class StateError extends OperatorError {
-  override readonly name = 'StateError';
-}
 
 /**
  * Each person's history in a file, so that another run can continue. Its first line lists the inputs it covers, then
@@ -51,7 +35,7 @@ export class StateFile {
   /**
    * Locks the state for this run until `close`, and reads it: of two concurrent runs, the later one would overwrite
    * the other's results.
-   * @throws FileLockError, StateError
+   * @throws FileLockError, OperatorError
    */
   async open(): Promise<void> {
     const folder = dirname(this.path);
@@ -67,7 +51,7 @@ export class StateFile {
     await release?.();
   }
 
-  /** Reads what another run left; nothing if there is no file yet. @throws StateError */
+  /** Reads what another run left; nothing if there is no file yet. @throws OperatorError */
   async load(): Promise<void> {
     if (!existsSync(this.path)) return;
     const lines = new LineSplitter(Infinity);
@@ -94,39 +78,27 @@ export class StateFile {
 
   /** Replaces the whole file: a crash leaves the old or the new one. */
   save(): void {
-    const partial = partialName(this.path);
-    const file = openSync(partial, NEW_FILE, OWNER_ONLY);
-    try {
-      let checksum = 0;
-      for (const text of this.texts()) {
-        checksum = crc32(text, checksum);
-        writeFileSync(file, text);
-      }
-      writeFileSync(file, `${JSON.stringify({ checksum })}\n`);
-      fsyncSync(file);
-      renameSync(partial, this.path);
-    } finally {
-      closeSync(file);
-      rmSync(partial, { force: true });
-    }
+    replaceFile(this.path, this.texts());
   }
 
-  /** All lines but the last, some together. */
+  /** All lines, some together. */
   private *texts(): Generator<string> {
     let text = `${JSON.stringify({ kind: KIND, format: FORMAT, inputs: [...this.inputs] })}\n`;
+    let checksum = 0;
     for (const { person, history } of this.histories.entries()) {
       text += `${JSON.stringify([person, history])}\n`;
       if (text.length < CHUNK_CHARS) continue;
+      checksum = crc32(text, checksum);
       yield text;
       text = '';
     }
-    yield text;
+    yield `${text}${JSON.stringify({ checksum: crc32(text, checksum) })}\n`;
   }
 
   private loadHead({ kind, format, inputs }: Head): boolean {
-    if (kind !== KIND) throw new StateError(`${this.path} is no state file: name another one`);
+    if (kind !== KIND) throw new OperatorError(`${this.path} is no state file: name another one`);
     if (format !== FORMAT) {
-      throw new StateError(
+      throw new OperatorError(
         `${this.path} was written by another version: go on with that one, or remove the state and its scores to begin again`,
       );
     }
@@ -140,8 +112,8 @@ export class StateFile {
     return this.histories.load({ person, history });
   }
 
-  private damaged(what: string): StateError {
-    return new StateError(
+  private damaged(what: string): OperatorError {
+    return new OperatorError(
       `${this.path} ${what}, and no state that can be gone on with: bring back a copy of it, or remove it and its scores to begin again`,
     );
   }

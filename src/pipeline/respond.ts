@@ -44,11 +44,6 @@ export function respond(
   );
 }
 
-/** The body of a 200 with the text of a history appended. */
-export function withHistory(body: string, text: string): string {
-  return `${body.slice(0, -1)},"history":"${text}"}`;
-}
-
 /** The body of a 200, made by `respond`, with the seven unmeasured scores appended. */
 export function withUnmeasured(
   body: string,

@@ -145,7 +145,7 @@ class Reading {
       this.found.find(['body'], 'object_type');
       return this.refusal();
     }
-    const { fields, unknown } = this.outline.top(body);
+    const { fields, unknown } = this.outline.fields(body, 'top');
     this.unknownFields += unknown;
     this.session(fields.get('current_session'), ['body', 'current_session'], 0);
     const explain = this.flag(fields.get('explain'), ['body', 'explain']);
@@ -185,7 +185,8 @@ class Reading {
     }
     const text = this.outline.text(value, HISTORY_LENGTH_MAX);
     const { desk } = this.parser;
-    if (text !== '' && !(text !== undefined && desk.read(text))) this.found.find(loc, 'history_invalid');
+    if (text !== '' && !(text !== undefined && this.parser.readHistoryText(text)))
+      this.found.find(loc, 'history_invalid');
     else if (text !== '' && this.constants === undefined && !desk.history.measurements.isEmpty)
       this.found.find(loc, 'value_error', `${UNMEASURABLE}: the history has some`);
     return text;
@@ -228,7 +229,7 @@ class Reading {
     if (this.found.isFull) return;
     if (value === undefined) return this.found.find(loc, 'missing', NO_SESSION);
     if (!this.outline.isObject(value)) return this.found.find(loc, 'object_type');
-    const { fields, unknown } = this.outline.session(value);
+    const { fields, unknown } = this.outline.fields(value, 'session');
     this.unknownFields += unknown;
     if (!this.outline.isAbsent(fields.get(RECORDING_FIELD))) {
       this.hasRecording ||= session === 0;
@@ -302,7 +303,7 @@ class Reading {
   private scoreRecord(value: JsonValue, loc: Loc, index: number): void {
     if (this.found.isFull) return;
     if (!this.outline.isObject(value)) return this.found.find(loc, 'object_type');
-    const { fields, unknown } = this.outline.target(value);
+    const { fields, unknown } = this.outline.fields(value, 'target');
     this.unknownFields += unknown;
     const frame = this.outline.values(fields, TARGET_FIELDS);
     const wrong = schemaFindings(scoreRecordCheck, frame, loc);

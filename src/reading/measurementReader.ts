@@ -84,7 +84,7 @@ export class MeasurementReader {
       this.found.find(loc, 'object_type');
       return undefined;
     }
-    const { fields, unknown } = this.outline.measurement(value);
+    const { fields, unknown } = this.outline.fields(value, 'measurement');
     this.unknownFields += unknown;
     const frame = this.outline.values(fields, ['score', 'value', 'reliability']);
     const raw = this.rawResults.has(fields) ? this.rawResult(fields, frame, loc) : undefined;

@@ -47,26 +47,34 @@ export interface DecodedNumbers {
 
 type Names = readonly (string | undefined)[];
 
-/** The names of the fields by their indexes. */
-const TOP_NAMES = named([
-  ['current_session', LAYOUT.CURRENT_SESSION_FIELD],
-  ['past_sessions', LAYOUT.PAST_SESSIONS_FIELD],
-  ['past_targets', LAYOUT.PAST_TARGETS_FIELD],
-  ['past_target', LAYOUT.PAST_TARGET_FIELD],
-  ['explain', LAYOUT.EXPLAIN_FIELD],
-  ['history', LAYOUT.HISTORY_FIELD],
-  ['night', LAYOUT.NIGHT_FIELD],
-  ['measurements', LAYOUT.MEASUREMENTS_FIELD],
-]);
-const SESSION_NAMES = named([
-  ...SESSION_SCALARS.map((field) => [field, SCALAR_PLACES[field]] as const),
-  ...SERIES_FIELDS.map((field) => [field, LAYOUT.SERIES_INDEX + SERIES_PLACES[field]] as const),
-  [RECORDING_FIELD, LAYOUT.RECORDING_INDEX],
-  [SERIES_ALIASES.HR_night, LAYOUT.SERIES_ALIAS_INDEX + LAYOUT.HR_NIGHT],
-  [SERIES_ALIASES.RR_night, LAYOUT.SERIES_ALIAS_INDEX + LAYOUT.RR_NIGHT],
-]);
-const TARGET_NAMES = named([...SCORE_FIELDS, ...LABEL_FIELDS].map((field, index) => [field, index] as const));
-const MEASUREMENT_NAMES = named(FIELD_NAMES.measurement.map((field, index) => [field, index] as const));
+/** Objects of a body: what the parser calls each kind, and the names of its fields by their indexes. */
+const KINDS = {
+  top: {
+    number: LAYOUT.TOP,
+    names: named([
+      ['current_session', LAYOUT.CURRENT_SESSION_FIELD],
+      ['past_sessions', LAYOUT.PAST_SESSIONS_FIELD],
+      ['past_targets', LAYOUT.PAST_TARGETS_FIELD],
+      ['past_target', LAYOUT.PAST_TARGET_FIELD],
+      ['explain', LAYOUT.EXPLAIN_FIELD],
+      ['history', LAYOUT.HISTORY_FIELD],
+      ['night', LAYOUT.NIGHT_FIELD],
+      ['measurements', LAYOUT.MEASUREMENTS_FIELD],
+    ]),
+  },
+  session: {
+    number: LAYOUT.SESSION,
+    names: named([
+      ...SESSION_SCALARS.map((field) => [field, SCALAR_PLACES[field]] as const),
+      ...SERIES_FIELDS.map((field) => [field, LAYOUT.SERIES_INDEX + SERIES_PLACES[field]] as const),
+      [RECORDING_FIELD, LAYOUT.RECORDING_INDEX],
+      [SERIES_ALIASES.HR_night, LAYOUT.SERIES_ALIAS_INDEX + LAYOUT.HR_NIGHT],
+      [SERIES_ALIASES.RR_night, LAYOUT.SERIES_ALIAS_INDEX + LAYOUT.RR_NIGHT],
+    ]),
+  },
+  target: { number: LAYOUT.TARGET, names: [...SCORE_FIELDS, ...LABEL_FIELDS] as Names },
+  measurement: { number: LAYOUT.MEASUREMENT, names: FIELD_NAMES.measurement as Names },
+};
 
 function named(indexes: readonly (readonly [name: string, index: number])[]): Names {
   const names: (string | undefined)[] = [];
@@ -93,20 +101,17 @@ export class Outline {
     return this.noted(0);
   }
 
-  top(value: JsonValue): KnownFields {
-    return this.fields(value, LAYOUT.TOP, TOP_NAMES);
-  }
-
-  session(value: JsonValue): KnownFields {
-    return this.fields(value, LAYOUT.SESSION, SESSION_NAMES);
-  }
-
-  target(value: JsonValue): KnownFields {
-    return this.fields(value, LAYOUT.TARGET, TARGET_NAMES);
-  }
-
-  measurement(value: JsonValue): KnownFields {
-    return this.fields(value, LAYOUT.MEASUREMENT, MEASUREMENT_NAMES);
+  /** The known fields of an object of that kind. */
+  fields({ start }: JsonValue, kind: keyof typeof KINDS): KnownFields {
+    const { number, names } = KINDS[kind];
+    const unknown = this.parser.exports.outlineFields(start, number);
+    const { outline } = this.parser;
+    const fields = new Map<string, JsonValue>();
+    for (let index = 0; index < names.length; index++) {
+      const name = names[index];
+      if (name !== undefined && outline[2 * index]! > 0) fields.set(name, this.noted(index)); // as in `noted`
+    }
+    return { fields, unknown };
   }
 
   /** The elements of an array, at most `most` + 1. */
@@ -202,17 +207,6 @@ export class Outline {
   private string(start: number, end: number): string {
     const text = this.parser.bytes.toString('latin1', start + 1, end - 1);
     return PLAIN.test(text) ? text : (JSON.parse(this.parser.bytes.toString('utf8', start, end)) as string);
-  }
-
-  private fields({ start }: JsonValue, kind: number, names: Names): KnownFields {
-    const unknown = this.parser.exports.outlineFields(start, kind);
-    const { outline } = this.parser;
-    const fields = new Map<string, JsonValue>();
-    for (let index = 0; index < names.length; index++) {
-      const name = names[index];
-      if (name !== undefined && outline[2 * index]! > 0) fields.set(name, this.noted(index)); // as in `noted`
-    }
-    return { fields, unknown };
   }
 
   private noted(index: number): JsonValue {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import {
+  HISTORY_LENGTH_MAX,
   PAST_MAX,
   REACTIONS,
   SCALAR_BOUNDS,
@@ -47,8 +48,9 @@ interface ParserExports {
   decodeSeries(place: number, samplesMax: number): number;
   /** Summarises the first `length` samples into the summary at byte `summary`. */
   summarise(length: number, isHeart: boolean, summary: number): void;
-  /** Reads the text of a history to `HISTORY`; 0 if it is not one. */
+  /** Reads the text of a history, or its bytes at `HISTORY_BYTES`, to `HISTORY`; 0 if it is not one. */
   readHistory(start: number, end: number): number;
+  readHistoryBytes(end: number): number;
   /** Columns of a table, at offsets after the input: see `assembly/lists.ts`. */
   summariseLists(
     rows: number,
@@ -89,6 +91,8 @@ interface OwnRequest extends ReadRequest {
   adjustments: Float64Array | undefined;
 }
 
+/** Others would be cut to a byte, which may be one of these. */
+const HISTORY_LETTERS = /^[\w.-]*$/;
 const NOTHING_MEASURED: readonly GivenMeasurement[] = [];
 
 const POWERS_OF_FIVE = powersOfFive(LAYOUT.FIVE_EXPONENT_MIN, LAYOUT.FIVE_EXPONENT_MAX);
@@ -169,16 +173,10 @@ export class WasmParser {
     this.put(bytes);
     const outcome = this.exports.read(this.input, bytes.length);
     this.hasRecording = outcome === LAYOUT.DEFERRED_RECORDING;
-    const request = this.requests[outcome];
-    if (request === undefined) return undefined;
-    request.unknownFields = this.unknown[0]!; // three cells, as below
-    request.explain = this.unknown[1] === 1;
+    if (this.requests[outcome] === undefined) return undefined;
+    const request = this.written(outcome, this.unknown[0]!, this.unknown[1] === 1); // three cells, as below
     request.isExact = false;
     request.slowNumbers = this.unknown[2]!;
-    request.newMeasurements = 0;
-    request.history = undefined;
-    request.usual = undefined;
-    request.adjustments = undefined;
     return this.texts[2 * LAYOUT.HISTORY_TEXT] === 0 ? request : this.readHistory(request, constants);
   }
 
@@ -188,17 +186,29 @@ export class WasmParser {
     if (day === undefined) return undefined;
     if (start === end) this.desk.begin(request);
     else {
-      if (request.pastCount > 0 || this.exports.readHistory(start, end) === 0) return undefined;
-      const measured = this.texts[2 * LAYOUT.MEASURED_BYTES]!; // of TEXTS_LENGTH
-      if (measured === 0) this.desk.adopt(this.history);
-      else if (constants === undefined || !this.adoptMeasured(measured)) return undefined;
+      if (request.pastCount > 0 || !this.isAdopted(this.exports.readHistory(start, end))) return undefined;
+      if (constants === undefined && !this.desk.history.measurements.isEmpty) return undefined;
     }
     return this.placed(request, day, constants);
   }
 
-  private adoptMeasured(start: number): boolean {
-    const end = this.texts[2 * LAYOUT.MEASURED_BYTES + 1]! + 1; // of TEXTS_LENGTH; after the mask
-    return this.desk.adoptMeasured(this.history, this.bytes, start, end);
+  /** Reads a history into the desk; false if the text is none. */
+  readHistoryText(text: string): boolean {
+    if (text.length > HISTORY_LENGTH_MAX || !HISTORY_LETTERS.test(text)) return false;
+    const end = LAYOUT.HISTORY_BYTES + this.bytes.write(text, LAYOUT.HISTORY_BYTES);
+    return this.isAdopted(this.exports.readHistory(LAYOUT.HISTORY_BYTES, end));
+  }
+
+  /** The same for a history's bytes, without their checksum. */
+  readHistoryBytes(bytes: Uint8Array): boolean {
+    this.bytes.set(bytes, LAYOUT.HISTORY_BYTES);
+    return this.isAdopted(this.exports.readHistoryBytes(LAYOUT.HISTORY_BYTES + bytes.length));
+  }
+
+  private isAdopted(isRead: number): boolean {
+    const start = this.texts[2 * LAYOUT.MEASURED_BYTES]!; // of TEXTS_LENGTH, as below
+    const end = this.texts[2 * LAYOUT.MEASURED_BYTES + 1]!;
+    return isRead !== 0 && this.desk.adopt(this.history, this.bytes, start, end);
   }
 
   /**
@@ -212,9 +222,9 @@ export class WasmParser {
     given: readonly GivenMeasurement[] = NOTHING_MEASURED,
   ): ReadRequest {
     const { unknownFields, explain, isExact, slowNumbers } = request; // may be the same object that is written to here
-    const { records, targets } = this.request(PAST_MAX, unknownFields, explain);
+    const { records, targets } = this.written(PAST_MAX, unknownFields, explain);
     const { pastCount, next, usual } = this.desk.take(records, targets, day, { constants, given });
-    const taken = this.request(pastCount, unknownFields, explain);
+    const taken = this.written(pastCount, unknownFields, explain);
     taken.isExact = isExact;
     taken.slowNumbers = slowNumbers;
     taken.newMeasurements = given.length;
@@ -263,12 +273,8 @@ export class WasmParser {
     return request;
   }
 
-  /** The request with this many past sessions, as filled since `blank`. */
-  written(pastCount: number, unknownFields: number, explain = false): ReadRequest {
-    return this.request(pastCount, unknownFields, explain);
-  }
-
-  private request(pastCount: number, unknownFields: number, explain: boolean): OwnRequest {
+  /** The request with this many past sessions, as filled since `blank` or by `read`. */
+  written(pastCount: number, unknownFields: number, explain = false): OwnRequest {
     const request = this.requests[pastCount];
     if (request === undefined) throw new RangeError(`${pastCount} past sessions`);
     request.unknownFields = unknownFields;

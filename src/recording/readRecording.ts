@@ -77,10 +77,10 @@ export function readRecordingOf(bytes: Uint8Array, parser: WasmParser): Recordin
 function placesIn(outline: Outline, input: number): Places | { findings: Finding[] } | undefined {
   const body = outline.body();
   if (!outline.isObject(body)) return undefined;
-  const top = outline.top(body).fields;
+  const top = outline.fields(body, 'top').fields;
   const session = top.get('current_session');
   if (session === undefined || !outline.isObject(session)) return undefined;
-  const { fields } = outline.session(session);
+  const { fields } = outline.fields(session, 'session');
   const recording = fields.get(RECORDING_FIELD);
   if (recording === undefined || outline.isNull(recording)) return undefined;
   const findings = besides(outline, fields);
@@ -145,13 +145,7 @@ function spliced(bytes: Uint8Array, places: Places, { session, night }: Adapted)
     Buffer.from(dated),
     bytes.subarray(bodyEnd - 1),
   ];
-  const body = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    body.set(part, at);
-    at += part.length;
-  }
-  return body;
+  return new Uint8Array(Buffer.concat(parts)); // with memory of its own, which goes to the event loop
 }
 
 function told({ at, night, sleep, left }: Adapted): string {

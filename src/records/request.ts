@@ -62,6 +62,8 @@ export interface HistoryToCome {
     row: { readonly scores: Float32Array; readonly offset: number },
     thresholds: { readonly valence: number; readonly arousal: number },
   ): string;
+  /** Its bytes instead, without the checksum. */
+  bytes(...of: Parameters<HistoryToCome['text']>): Uint8Array;
 }
 
 /** A request just read. */

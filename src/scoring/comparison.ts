@@ -1,5 +1,4 @@
-import type { Cells, Histograms, MetricWriter } from '../base/metrics.js';
-import type { LoopCatalogue } from '../contract/metrics.js';
+import type { LoopRecorders } from '../contract/metrics.js';
 import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import { hundredths, type Thresholds } from '../pipeline/respond.js';
 import type { ScoredRow } from './scorer.js';
@@ -12,56 +11,38 @@ const FIRST_PROBABILITY = SCORE_FIELDS.length;
  * as callers see them, in hundredths, and keeps none of them.
  */
 export class Comparison {
-  private readonly all: Cells;
-  private readonly drops: Cells;
-  private readonly errors: Cells;
-  private readonly flips: Cells;
-  private readonly differences: Histograms;
-  private readonly signed: Cells;
-  private readonly run: Histograms;
-
-  constructor(writer: MetricWriter<LoopCatalogue>) {
-    this.all = writer.cells('shadowCompared');
-    this.drops = writer.cells('shadowDropped');
-    this.errors = writer.cells('shadowErrors');
-    this.flips = writer.cells('shadowFlips');
-    this.differences = writer.histograms('shadowDifference');
-    this.signed = writer.cells('shadowSigned');
-    this.run = writer.histograms('shadowRun');
-  }
+  constructor(private readonly metrics: LoopRecorders) {}
 
   /** Compares `other` with the `answered` scores; its run took `inferMs`. */
   compared(answered: ScoredRow, other: ScoredRow, inferMs: number): void {
+    const { shadowCompared, shadowDifference, shadowFlips, shadowRun, shadowSigned } = this.metrics;
     for (let score = 0; score < SCORE_FIELDS.length; score++) {
       const difference = (scoreOf(other, score) - scoreOf(answered, score)) / 100;
-      this.differences.observe(score, Math.abs(difference));
-      this.signed.add(score, difference);
+      shadowDifference.observe(score, Math.abs(difference));
+      shadowSigned.add(score, difference);
     }
     for (const [label, field] of LABEL_FIELDS.entries()) {
       const isFlipped = isHigh(answered, label, field) !== isHigh(other, label, field);
-      if (isFlipped) this.flips.add(label);
+      if (isFlipped) shadowFlips.add(label);
     }
-    this.run.observe(0, inferMs);
-    this.all.add(0);
+    shadowRun.observe(0, inferMs);
+    shadowCompared.add(0);
   }
 
   /** A row was dropped for lack of room or time. */
   dropped(): void {
-    this.drops.add(0);
+    this.metrics.shadowDropped.add(0);
   }
 
   /** The other model gave no valid scores. */
   failed(): void {
-    this.errors.add(0);
+    this.metrics.shadowErrors.add(0);
   }
 
   /** Starts anew, because another model is compared from now on. */
   clear(): void {
-    for (const cells of [this.all, this.drops, this.errors]) cells.clear();
-    this.flips.clear(LABEL_FIELDS.length);
-    this.signed.clear(SCORE_FIELDS.length);
-    this.differences.clear(SCORE_FIELDS.length);
-    this.run.clear();
+    const { metrics } = this;
+    for (const [key, recorder] of Object.entries(metrics)) if (key.startsWith('shadow')) recorder.clear();
   }
 }
 

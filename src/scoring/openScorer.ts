@@ -1,9 +1,8 @@
 import { systemClock } from '../base/clock.js';
 import type { Log } from '../process/log.js';
-import { MetricWriter } from '../base/metrics.js';
 import type { Config } from '../config/options.js';
-import { BATCH_VARIANTS, type BatchVariant } from '../contract/graphVariant.js';
-import { METRICS } from '../contract/metrics.js';
+import { BATCH_VARIANTS } from '../contract/graphVariant.js';
+import { loopRecorders } from '../contract/metrics.js';
 import type { Bundle } from '../model/bundle.js';
 import { modelLabel } from '../model/manifest.js';
 import type { AnswerListener } from './answers.js';
@@ -54,21 +53,19 @@ const SHARE_OF_HOLDER = 1 / 3;
  */
 export async function openScorer(setup: ScorerSetup, log: Log, onHung: () => void): Promise<Scorer> {
   const { config, bundle, loops, workers, niceness = 0, gatherMs, onAnswered } = setup;
-  const { batchMax } = config;
-  const count = scoringCounters(setup.metrics);
   const model: ScoringModel = {
     version: modelLabel(bundle.manifest),
     thresholds: bundle.manifest.thresholds,
     ...(bundle.manifest.measured && { measured: bundle.manifest.measured }),
     ...(bundle.explain && { explainSettings: bundle.explain.table }),
   };
-  const parts = { config, bundle, model, count, log, onHung };
+  const open = batcherOpener(setup, model, log, onHung);
   const queueMax = Math.ceil(config.queueMax / loops);
   const linesMax = Math.max(1, Math.min(Math.floor(config.queueMax / 2), queueMax));
-  const plain = openBatcher(parts, { workers, niceness, batchMax, queueMax, linesMax, gatherMs });
+  const plain = open({ workers, niceness, batchMax: config.batchMax, queueMax, linesMax, gatherMs });
   const scorer = new RoutingScorer(plain, () => {
     const explainers = setup.explainers ?? { workers, niceness, queueMax };
-    const explained = openBatcher(parts, {
+    const explained = open({
       ...explainers,
       batchMax: EXPLAINED_ROWS_MAX,
       linesMax: Math.max(1, Math.floor(explainers.queueMax * SHARE_OF_HOLDER)),
@@ -88,13 +85,6 @@ export async function openScorer(setup: ScorerSetup, log: Log, onHung: () => voi
   return scorer;
 }
 
-interface BatcherParts extends Pick<ScorerSetup, 'config' | 'bundle'> {
-  readonly model: ScoringModel;
-  readonly count: ScoringCounters | undefined;
-  readonly log: Log;
-  readonly onHung: () => void;
-}
-
 interface BatcherKind extends Explainers {
   readonly batchMax: number;
   readonly linesMax: number;
@@ -102,78 +92,52 @@ interface BatcherKind extends Explainers {
   readonly gatherMs?: number | undefined;
 }
 
-function openBatcher(
-  { config, bundle, model, count, log, onHung }: BatcherParts,
-  kind: BatcherKind,
-): Batcher {
+function batcherOpener(
+  { config, bundle, metrics }: ScorerSetup,
+  model: ScoringModel,
+  log: Log,
+  onHung: () => void,
+): (kind: BatcherKind) => Batcher {
   const { deadlineMs, hangMs, intraOpThreads, interOpThreads, spinning } = config;
-  const { workers, niceness, batchMax, queueMax, linesMax, gatherMs, explainsEach = false } = kind;
-  const pool = openPool({
-    workers,
-    batchMax,
-    blocks: blocksFor(queueMax, batchMax, workers),
-    graphs: bundle.graphs,
-    explain: bundle.explain,
-    runsExplainGraph: explainsEach,
-    session: { intraOpThreads, interOpThreads, spinning },
-    niceness,
-    onWorkerLost(error) {
-      count?.workerLost();
-      log.error({ err: error }, 'worker lost');
-    },
-  });
-  return new Batcher({
-    model,
-    pool,
-    batchMax,
-    queueMax,
-    linesMax,
-    deadlineMs,
-    hangMs,
-    gatherMs,
-    explainsEach,
-    clock: systemClock,
-    onFault(error) {
-      count?.fault();
-      log.error({ err: error }, 'batch failed');
-    },
-    ...(count === undefined ? {} : { onRun: count.run }),
-    onHung,
-  });
-}
-
-interface ScoringCounters {
-  readonly run: (variant: BatchVariant, rows: number, inferMs: number) => void;
-  readonly workerLost: () => void;
-  readonly fault: () => void;
-}
-
-/** Counters of batches and workers; undefined where there is no metrics memory, as in `acuity score`. */
-function scoringCounters(memory: SharedArrayBuffer | undefined): ScoringCounters | undefined {
-  if (memory === undefined) return undefined;
-  const writer = new MetricWriter(METRICS, memory);
-  const rowsOfBatches = writer.histograms('batchRows');
-  const busy = writer.cells('workerBusy');
-  const restarts = writer.cells('workerRestarts');
-  const faults = writer.cells('batchFaults');
-  const runTime = writer.cells('runTime');
-  const base = BATCH_VARIANTS.indexOf('base');
-  const history = BATCH_VARIANTS.indexOf('history');
-  const explained = BATCH_VARIANTS.indexOf('explain');
-  return {
-    run(variant, rows, inferMs) {
-      const graph = variant === 'history' ? history : variant === 'base' ? base : explained;
-      rowsOfBatches.observe(graph, rows);
-      runTime.add(graph, inferMs);
-      if (variant !== 'explain') busy.add(0, inferMs);
-    },
-    workerLost: () => restarts.add(0),
-    fault: () => faults.add(0),
+  /** Undefined where there is no metrics memory, as in `acuity score`. */
+  const counted = metrics && loopRecorders(metrics);
+  return ({ workers, niceness, batchMax, queueMax, linesMax, gatherMs, explainsEach = false }) => {
+    const pool = openPool({
+      workers,
+      batchMax,
+      blocks: blocksFor(queueMax, batchMax, workers),
+      graphs: bundle.graphs,
+      explain: bundle.explain,
+      runsExplainGraph: explainsEach,
+      session: { intraOpThreads, interOpThreads, spinning },
+      niceness,
+      onWorkerLost(error) {
+        counted?.workerRestarts.add(0);
+        log.error({ err: error }, 'worker lost');
+      },
+    });
+    return new Batcher({
+      model,
+      pool,
+      batchMax,
+      queueMax,
+      linesMax,
+      deadlineMs,
+      hangMs,
+      gatherMs,
+      explainsEach,
+      clock: systemClock,
+      onFault(error) {
+        counted?.batchFaults.add(0);
+        log.error({ err: error }, 'batch failed');
+      },
+      onRun(variant, rows, inferMs) {
+        const graph = BATCH_VARIANTS.indexOf(variant);
+        counted?.batchRows.observe(graph, rows);
+        counted?.runTime.add(graph, inferMs);
+        if (variant !== 'explain') counted?.workerBusy.add(0, inferMs);
+      },
+      onHung,
+    });
   };
 }
-
-/**
- * Limits of a scorer for files, where no caller waits. It sheds no request and does not look for hangs,
- * because the time lost by a stopped or suspended process would look like one.
- */
-export const OFFLINE_LIMITS = { deadlineMs: Infinity, hangMs: 2 ** 31 - 1 } as const;

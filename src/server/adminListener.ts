@@ -1,15 +1,15 @@
 import { systemClock } from '../base/clock.js';
 import type { Log } from '../process/log.js';
 import { MetricReader } from '../base/metrics.js';
-import { type Config, defaultConfig } from '../config/options.js';
-import { type LoopCatalogue, METRICS } from '../contract/metrics.js';
+import type { Config } from '../config/options.js';
+import { METRICS } from '../contract/metrics.js';
 import { differencesIn } from '../admin/differences.js';
 import { type AdminServer, listenAdmin } from '../admin/listener.js';
-import { Dashboard, type ShadowView } from '../admin/dashboard.js';
+import { Dashboard } from '../admin/dashboard.js';
 import { TimeSeries } from '../admin/timeSeries.js';
 import { exportMetrics, type ProcessReadings } from '../admin/metricsExport.js';
+import type { ProcessState } from '../admin/measurements.js';
 import type { TryOptions } from '../admin/tryDesk.js';
-import { settingsOf } from '../config/documentation.js';
 import { listenError } from './listenError.js';
 import { readFileSync } from 'node:fs';
 
@@ -34,43 +34,26 @@ export async function openAdmin(
   metrics: readonly SharedArrayBuffer[],
   { heartbeats, log, onCrash, trial }: AdminSurroundings,
 ): Promise<AdminServer> {
-  const { adminHost: host, adminPort: port, adminHosts, workers } = config;
-  const { batchMax, deadlineMs, queueMax, bodiesMaxBytes, grafanaUrl, tryPage } = config;
+  const { adminHost: host, adminPort: port, adminHosts, workers, tryPage } = config;
   const rssBytes = rssReader();
   const reader = new MetricReader(METRICS, metrics);
-  const timeSeries = new TimeSeries({
-    reader,
-    clock: systemClock,
-    workers,
-    rssBytes,
-  });
   const dashboard = new Dashboard({
-    ...state,
-    timeSeries,
+    timeSeries: new TimeSeries({ reader, clock: systemClock, workers, rssBytes }),
+    config,
+    state,
     version: packageVersion(),
-    startedMs: systemClock.nowMs() - process.uptime() * 1000,
-    settings: settingsOf(config, defaultConfig()),
-    batchMax,
-    deadlineMs,
-    keyStoreAgeS: () => state.keys.ageMs / 1000,
-    hasKeys: () => state.keys.hasUsable,
-    queueMax,
-    bodiesMaxBytes,
-    grafanaUrl,
-    hasTry: tryPage,
-    shadow: shadowView(config, state, reader),
+    differences: () => differencesIn(reader),
     onProblem: (error) => log.warn({ err: error }, 'dashboard'),
   });
-  const exported = exportMetrics(reader, processReadings(config, state, rssBytes));
   try {
-    const names = namesIn(adminHosts);
-    const probes = { heartbeats, silentMs: SILENT_MS, onCrash };
     return await listenAdmin({
       host,
       port,
-      names,
-      ...probes,
-      metrics: exported,
+      names: adminHosts.split(',').map((name) => name.trim()),
+      heartbeats,
+      silentMs: SILENT_MS,
+      onCrash,
+      metrics: exportMetrics(reader, processReadings(config, state, rssBytes)),
       dashboard,
       trial: { ...trial, isOn: tryPage, clock: systemClock },
     });
@@ -78,40 +61,6 @@ export async function openAdmin(
     const variables = { hostVariable: 'ACUITY_ADMIN_HOST', portVariable: 'ACUITY_ADMIN_PORT' } as const;
     throw listenError(error, { host, port, ...variables });
   }
-}
-
-function shadowView(
-  { shadowModel, shadowShare: share }: Config,
-  { shadow }: ProcessState,
-  reader: MetricReader<LoopCatalogue>,
-): ShadowView | undefined {
-  return shadowModel === '' ? undefined : { share, ...shadow, differences: () => differencesIn(reader) };
-}
-
-function namesIn(list: string): readonly string[] {
-  return list.split(',').map((name) => name.trim());
-}
-
-export interface ProcessState {
-  /** Whether requests are accepted. */
-  readonly isReady: () => boolean;
-  readonly modelVersion: () => string;
-  /** Why the model in the configured folder was refused; undefined if it serves. */
-  readonly modelRefusal: () => string | undefined;
-  /**
-   * The version of the shadow model in force, and why the one in its folder was refused; each undefined if
-   * there is none.
-   */
-  readonly shadow: { readonly version: () => string | undefined; readonly refusal: () => string | undefined };
-  /** The state of the key store. */
-  readonly keys: {
-    readonly ageMs: number;
-    readonly isLocal: boolean;
-    readonly revocationsLost: number;
-    readonly unreadable: number;
-    readonly isStoreEmpty: boolean;
-    readonly hasUsable: boolean;
-  };
 }
 
 /** The version of the package. */

@@ -2,20 +2,20 @@ import { Authenticator, type IndexedRecord } from '../auth/authenticator.js';
 import { Limits } from '../auth/limits.js';
 import { RateLimiter } from '../auth/rateLimiter.js';
 import { systemClock } from '../base/clock.js';
-import { MetricWriter } from '../base/metrics.js';
 import type { Log } from '../process/log.js';
 import type { Config } from '../config/options.js';
-import { type LoopCatalogue, METRICS } from '../contract/metrics.js';
+import { type LoopRecorders, loopRecorders } from '../contract/metrics.js';
 import type { OwnAnswer } from '../http/ownRequest.js';
 import { AccessLog } from '../http/accessLog.js';
 import { BodyBudget } from '../http/bodyBudget.js';
 import { ConnectionLimit, listen, type PublicAddress } from '../http/publicListener.js';
 import { LoopLag, type LoopState, watchLoop } from '../http/loopMetrics.js';
-import { Predict, type PredictOptions } from '../http/predict.js';
+import type { PredictOptions } from '../http/door.js';
+import { Predict } from '../http/predict.js';
 import { RequestMetrics } from '../http/requestMetrics.js';
 import { RequestTracer } from '../http/requestTracer.js';
 import { RequestObserver } from '../http/requestObserver.js';
-import { requestIds } from '../http/requestId.js';
+import { requestIds } from '../http/exchange.js';
 import type { Bundle } from '../model/bundle.js';
 import type { Norms } from '../norms/norms.js';
 import { createReaders } from '../reading/read.js';
@@ -117,48 +117,46 @@ export async function openEventLoopServer(
     bytesMax: config.bodiesMaxBytes,
     bodyBytesMax: config.bodyMaxBytes,
   });
-  const writer = new MetricWriter(METRICS, setup.metrics);
+  const counted = loopRecorders(setup.metrics);
   let predict: Predict | undefined;
   const onHung = (): void => {
     predict?.hang();
     events.onHung();
   };
-  const shadow = createShadow(setup, log, writer);
+  const shadow = createShadow(setup, log, counted);
   const onAnswered = config.shadowModel === '' ? undefined : shadow.offer;
   const models = new Models({ ...setup, explainers: EXPLAINERS, onAnswered }, log, onHung);
-  const metrics = new RequestMetrics(writer);
+  const metrics = new RequestMetrics(counted);
   const access = new AccessLog(log, config.accessLogEvery);
-  const untraced = writer.cells('tracesDropped');
   const tracer =
     events.onTraced &&
     new RequestTracer({
       limit: new TraceLimit(Math.ceil(config.tracesMax / loops)),
       clock: systemClock,
       pass: events.onTraced,
-      onDropped: () => untraced.add(0),
+      onDropped: () => counted.tracesDropped.add(0),
     });
   const observer = new RequestObserver({ rateLimiter, metrics, access, tracer, clock: systemClock });
   const parts = { authenticator, rateLimiter, lag, budget, metrics, observer };
-  const recordings = createRecordings(setup, log, writer);
+  const recordings = createRecordings(setup, log, counted);
   predict = createPredict(setup, log, { ...parts, recordings }, await models.open(setup.bundle));
-  const refusedConnections = writer.cells('connectionsRefused');
   const server = listen(predict, {
     ...address,
     isShared: loops > 1,
     limit: new ConnectionLimit(connections, config.connectionsMax),
-    onRefused: () => refusedConnections.add(0),
+    onRefused: () => counted.connectionsRefused.add(0),
   });
   const stateOfLoop = (): LoopState => ({
     pending: predict.scorer.pending,
     most: predict.scorer.takeMost(),
     queued: predict.scorer.queued,
-    recordings: recordings.pending,
+    recordingsPending: recordings.pending,
     connections: server.connections,
     heldBytes: budget.heldBytes,
-    lagMs: lag.ms,
+    loopLag: lag.ms,
   });
   const onProblem = (error: Error): void => log.warn({ err: error }, 'loop metrics');
-  const stopWatching = watchLoop(writer, stateOfLoop, onProblem);
+  const stopWatching = watchLoop(counted, stateOfLoop, onProblem);
   let isHalted = false;
   let ending: Promise<void> = Promise.resolve();
   return {
@@ -209,11 +207,11 @@ const SHADOW_QUEUE_MAX = 256;
 /** Its worker yields its core to every other thread. Copies gather, since larger batches cost little more. */
 const SHADOW = { workers: 1, loops: 1, niceness: 19, gatherMs: 25 } as const;
 
-function createShadow(setup: EventLoopSetup, log: Log, writer: MetricWriter<LoopCatalogue>): Shadow {
+function createShadow(setup: EventLoopSetup, log: Log, counted: LoopRecorders): Shadow {
   const config = { ...setup.config, queueMax: SHADOW_QUEUE_MAX };
   return new Shadow({
     share: config.shadowShare,
-    comparison: new Comparison(writer),
+    comparison: new Comparison(counted),
     random: Math.random,
     open: (bundle, onHung) => openScorer({ ...SHADOW, config, bundle }, log, onHung),
     onProblem: (error) => log.error({ err: error }, 'shadow model'),
@@ -231,10 +229,9 @@ const RECORDINGS_SHARE = 1 / 8;
 function createRecordings(
   { config, loops }: EventLoopSetup,
   log: Log,
-  writer: MetricWriter<LoopCatalogue>,
+  counted: LoopRecorders,
 ): RecordingQueue {
   const { daySamplesMax, nightSamplesMax, deadlineMs, hangMs, queueMax } = config;
-  const restarts = writer.cells('recordingRestarts');
   return new RecordingQueue({
     placesMax: Math.max(1, Math.floor((queueMax / loops) * RECORDINGS_SHARE)),
     deadlineMs,
@@ -242,7 +239,7 @@ function createRecordings(
     clock: systemClock,
     thread: { limits: { daySamplesMax, nightSamplesMax } },
     onRestart() {
-      restarts.add(0);
+      counted.recordingRestarts.add(0);
       log.error('the thread for recordings was lost or hung, and another takes its place');
     },
   });

@@ -1,6 +1,6 @@
 import t from 'tap';
-import { MetricReader, MetricWriter } from '#acuity/base/metrics.js';
-import { METRICS, PROCESS_METRICS, allocateLoopMetrics } from '#acuity/contract/metrics.js';
+import { MetricReader } from '#acuity/base/metrics.js';
+import { METRICS, PROCESS_METRICS, allocateLoopMetrics, loopRecorders } from '#acuity/contract/metrics.js';
 import { exportMetrics, type ProcessReadings } from '#acuity/admin/metricsExport.js';
 import { parseMetrics, promtool, valueOf, WITHOUT_PROMTOOL } from '../fixtures/promtool.js';
 
@@ -13,7 +13,7 @@ const PROCESS = Object.fromEntries(
 
 function scene() {
   const memories = [allocateLoopMetrics(), allocateLoopMetrics()];
-  const [first, second] = memories.map((memory) => new MetricWriter(METRICS, memory));
+  const [first, second] = memories.map(loopRecorders);
   if (first === undefined || second === undefined) throw new Error('two loops');
   return { first, second, metrics: exportMetrics(new MetricReader(METRICS, memories), () => PROCESS) };
 }
@@ -29,10 +29,10 @@ t.test('every metric of the catalogue is exported with its help and type', async
 
 t.test('milliseconds become seconds; loops are summed, or distinguished by a label', async (t) => {
   const { first, second, metrics } = scene();
-  first.cells('loopBusy').set(0, 1500);
-  second.cells('loopBusy').set(0, 500);
-  first.cells('workerBusy').add(0, 250);
-  second.cells('workerBusy').add(0, 500);
+  first.loopBusy.set(0, 1500);
+  second.loopBusy.set(0, 500);
+  first.workerBusy.add(0, 250);
+  second.workerBusy.add(0, 500);
   const series = parseMetrics(await metrics.text());
   t.equal(valueOf(series, METRICS.loopBusy.name, { loop: '0' }), 1.5);
   t.equal(valueOf(series, METRICS.loopBusy.name, { loop: '1' }), 0.5);
@@ -41,7 +41,7 @@ t.test('milliseconds become seconds; loops are summed, or distinguished by a lab
 
 t.test('a histogram counts up to each bound and agrees with its count', async (t) => {
   const { first, second, metrics } = scene();
-  const batches = [first, second].map((writer) => writer.histograms('batchRows'));
+  const batches = [first.batchRows, second.batchRows];
   for (const rows of [1, 2, 3, 32]) batches[0]?.observe(1, rows);
   batches[1]?.observe(1, 2000);
   const series = parseMetrics(await metrics.text());

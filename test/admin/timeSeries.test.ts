@@ -1,14 +1,20 @@
 import t from 'tap';
 import { manualClock } from '../fixtures/manualClock.js';
-import { MetricReader, MetricWriter } from '#acuity/base/metrics.js';
-import { METRICS, REFUSAL_CAUSES, STAGES, allocateLoopMetrics } from '#acuity/contract/metrics.js';
+import { MetricReader } from '#acuity/base/metrics.js';
+import {
+  METRICS,
+  REFUSAL_CAUSES,
+  STAGES,
+  allocateLoopMetrics,
+  loopRecorders,
+} from '#acuity/contract/metrics.js';
 import { TimeSeries, POINTS_MAX } from '#acuity/admin/timeSeries.js';
 
 const TOTAL = STAGES.indexOf('total');
 
 function scene({ loops = 1, workers = 1 } = {}) {
   const memories = Array.from({ length: loops }, allocateLoopMetrics);
-  const writers = memories.map((memory) => new MetricWriter(METRICS, memory));
+  const writers = memories.map(loopRecorders);
   const clock = manualClock(1_000_000);
   const timeSeries = new TimeSeries({
     reader: new MetricReader(METRICS, memories),
@@ -23,12 +29,12 @@ function scene({ loops = 1, workers = 1 } = {}) {
 
 t.test('a point holds the events since the one before, each second', async (t) => {
   const { writer, clock, timeSeries } = scene({ workers: 2 });
-  const total = writer.histograms('stages');
+  const total = writer.stages;
   for (let request = 0; request < 200; request++) total.observe(TOTAL, 1);
-  writer.cells('refusals').add(REFUSAL_CAUSES.indexOf('queueFull'), 10);
-  writer.histograms('batchRows').observe(0, 12);
-  writer.histograms('batchRows').observe(1, 4);
-  writer.cells('workerBusy').add(0, 1000);
+  writer.refusals.add(REFUSAL_CAUSES.indexOf('queueFull'), 10);
+  writer.batchRows.observe(0, 12);
+  writer.batchRows.observe(1, 4);
+  writer.workerBusy.add(0, 1000);
   clock.advance(2000);
   t.match(timeSeries.sample(), {
     atMs: 1_002_000,
@@ -40,19 +46,13 @@ t.test('a point holds the events since the one before, each second', async (t) =
     rssBytes: 123,
   });
   clock.advance(1000);
-  t.match(timeSeries.sample(), {
-    served: 0,
-    refused: 0,
-    refusals: {},
-    workersBusy: 0,
-    p50Ms: NaN,
-    batchRows: NaN,
-  });
+  const nothing = { served: 0, refused: 0, refusals: {}, workersBusy: 0 };
+  t.match(timeSeries.sample(), { ...nothing, p50Ms: NaN, batchRows: NaN });
 });
 
 t.test('quantiles are of this second alone', async (t) => {
   const { writer, clock, timeSeries } = scene();
-  const total = writer.histograms('stages');
+  const total = writer.stages;
   for (let request = 0; request < 1000; request++) total.observe(TOTAL, 500);
   clock.advance(1000);
   timeSeries.sample();
@@ -69,21 +69,17 @@ t.test('each event loop has its own share', async (t) => {
   const { writers, clock, timeSeries } = scene({ loops: 2 });
   const read = (busyMs: readonly number[], cpuMs: readonly number[]): void => {
     for (const [loop, writer] of writers.entries()) {
-      writer.cells('loopBusy').set(0, busyMs[loop] ?? 0);
-      writer.cells('loopCpu').set(0, cpuMs[loop] ?? 0);
+      writer.loopBusy.set(0, busyMs[loop] ?? 0);
+      writer.loopCpu.set(0, cpuMs[loop] ?? 0);
     }
     clock.advance(1000);
   };
   read([900, 900], [800, 0]);
-  t.match(
-    timeSeries.sample(),
-    { loopsBusy: [0, 0], loopsOnCore: [NaN, NaN] },
-    'the first reading holds more than a second',
-  );
+  // The first reading holds more than a second.
+  t.match(timeSeries.sample(), { loopsBusy: [0, 0], loopsOnCore: [NaN, NaN] });
   read([1200, 5900], [1000, 0]);
-  const { loopsBusy, loopsOnCore } = timeSeries.sample();
-  t.strictSame(loopsBusy, [0.3, 1], 'never more than all of the time');
-  t.strictSame(loopsOnCore, [0.2, NaN], 'NaN where the system does not tell');
+  // Never more than all of the time; NaN where the system does not tell.
+  t.match(timeSeries.sample(), { loopsBusy: [0.3, 1], loopsOnCore: [0.2, NaN] });
 });
 
 t.test('fifteen minutes are kept, oldest first', async (t) => {

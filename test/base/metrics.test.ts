@@ -2,13 +2,12 @@ import fc from 'fast-check';
 import t from 'tap';
 import {
   MetricReader,
-  MetricWriter,
   allocateMetrics,
   bucketBound,
   bucketCount,
-  cellCount,
-  labelsOf,
+  labelSets,
   quantile,
+  recordersIn,
   type HistogramSpec,
 } from '#acuity/base/metrics.js';
 
@@ -38,26 +37,25 @@ const CATALOGUE = {
 function scene(loops = 1) {
   const memories = Array.from({ length: loops }, () => allocateMetrics(CATALOGUE));
   return {
-    writers: memories.map((memory) => new MetricWriter(CATALOGUE, memory)),
+    writers: memories.map((memory) => recordersIn(CATALOGUE, memory)),
     reader: new MetricReader(CATALOGUE, memories),
   };
 }
 
 t.test('a cell stands for one combination of label values, the last label fastest', async (t) => {
-  const { labels } = CATALOGUE.calls;
-  t.equal(cellCount(labels), 6);
-  t.strictSame(labelsOf(labels, 0), { status: '200', kind: 'a' });
-  t.strictSame(labelsOf(labels, 4), { status: '503', kind: 'b' });
-  t.equal(cellCount(), 1);
-  t.strictSame(labelsOf(undefined, 0), {});
+  const sets = labelSets(CATALOGUE.calls.labels);
+  t.equal(sets.length, 6);
+  t.strictSame(sets[0], { status: '200', kind: 'a' });
+  t.strictSame(sets[4], { status: '503', kind: 'b' });
+  t.strictSame(labelSets(), [{}]);
 });
 
 t.test('what the loops count is summed, and can be told apart', async (t) => {
   const { writers, reader } = scene(3);
   writers.forEach((writer, loop) => {
-    writer.cells('calls').add(4, loop + 1);
-    writer.cells('depth').set(0, 10 * loop);
-    writer.cells('depth').set(0, 10 * loop + 1);
+    writer.calls.add(4, loop + 1);
+    writer.depth.set(0, 10 * loop);
+    writer.depth.set(0, 10 * loop + 1);
   });
   t.equal(reader.total('calls', 4), 6);
   t.equal(reader.total('calls', 3), 0);
@@ -75,7 +73,7 @@ t.test('every value falls into the bucket whose bounds hold it, a bound into the
     fc.property(value, (raw) => {
       const exact = Math.fround(raw);
       const { writers, reader } = scene();
-      writers[0]?.histograms('waits').observe(1, exact);
+      writers[0]?.waits.observe(1, exact);
       const { buckets, sum } = reader.histogram('waits', 1);
       const bucket = buckets.indexOf(1);
       const below = bucket === 0 ? -1 : bucketBound(WAITS, bucket - 1);
@@ -88,7 +86,7 @@ t.test('every value falls into the bucket whose bounds hold it, a bound into the
 
 t.test('what is no duration spoils neither the sum nor a neighbour', async (t) => {
   const { writers, reader } = scene();
-  const waits = writers[0]?.histograms('waits');
+  const waits = writers[0]?.waits;
   for (const value of [NaN, -1, Infinity]) waits?.observe(1, value === Infinity ? 1e30 : value);
   const { buckets, sum } = reader.histogram('waits', 1);
   t.equal(buckets[0], 2);
@@ -105,7 +103,7 @@ t.test('a quantile lies within a bucket of the exact one', async (t) => {
       fc.constantFrom(0.5, 0.9, 0.99),
       (values, q) => {
         const { writers, reader } = scene();
-        for (const value of values) writers[0]?.histograms('waits').observe(0, Math.fround(value));
+        for (const value of values) writers[0]?.waits.observe(0, Math.fround(value));
         const sorted = values.map(Math.fround).toSorted((a, b) => a - b);
         const exact = sorted[Math.max(0, Math.ceil(q * sorted.length) - 1)] ?? NaN;
         const estimate = quantile(WAITS, reader.histogram('waits', 0).buckets, q);

@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import t, { type Test } from 'tap';
 import { startScripted, KEY, SCORES } from '../fixtures/sharedCases.js';
 import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
 import { ended } from '../fixtures/scripts.js';
+import { listening } from '../fixtures/until.js';
 
 /** Another Node to try it with: from 24 on it looks for proxies in the environment, where it is told to. */
 const node = process.env['PROXY_NODE'] ?? process.execPath;
@@ -26,9 +27,7 @@ async function startProxy(t: Test): Promise<{ url: string; seen: string[] }> {
       socket.end('HTTP/1.1 502 Bad Gateway\r\ncontent-length: 0\r\n\r\n');
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => void server.close());
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, seen };
+  return { url: `http://127.0.0.1:${await listening(t, server)}`, seen };
 }
 
 /** One request by a client of its own, in a process that is told to look for proxies; prints what came of it. */

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { causeOf, NodeTransport, textOf } from '#acuity/client/transport.js';
 import { clientTo, SCORES } from '../fixtures/sharedCases.js';
+import { listening } from '../fixtures/until.js';
 
 const CONNECTIONS = 4;
 const SCORED = JSON.stringify({ ...SCORES, inference_time_ms: 0 });
@@ -14,12 +14,7 @@ async function serverWith(
   const server = createServer(handle);
   let opened = 0;
   server.on('connection', () => opened++);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = `http://127.0.0.1:${await listening(t, server)}`;
   return { server, url, opened: () => opened };
 }
 

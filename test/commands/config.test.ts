@@ -2,8 +2,9 @@ import t from 'tap';
 import { withoutPassword } from '#acuity/config/documentation.js';
 import { VARIABLES } from '#acuity/config/variables.js';
 import { registerConfig } from '#acuity/commands/config.js';
-import { acuity, commanded } from '../fixtures/lake.js';
+import { commanded } from '../fixtures/lake.js';
 import { cleanEnvironment } from '../fixtures/repository.js';
+import { acuity } from '../fixtures/scripts.js';
 
 t.test('config prints each variable with its effective value and documentation', async (t) => {
   const { code, stdout } = await acuity(['config'], { ACUITY_PORT: '1234' });

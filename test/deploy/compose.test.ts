@@ -1,19 +1,17 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse as parseYaml } from 'yaml';
 import t from 'tap';
 import { VARIABLES } from '#acuity/config/variables.js';
-import { lacks, startReplicasProxy, WITHOUT_HAPROXY } from '../fixtures/proxies.js';
-import { WITHOUT_PROMTOOL, promtool } from '../fixtures/promtool.js';
-import { REPOSITORY } from '../fixtures/repository.js';
+import { send } from '../fixtures/connection.js';
+import { startReplicasProxy, WITHOUT_HAPROXY } from '../fixtures/proxies.js';
+import { WITHOUT_PROMTOOL } from '../fixtures/promtool.js';
+import { REPOSITORY, textOf } from '../fixtures/repository.js';
+import { ended, lacking } from '../fixtures/scripts.js';
 import { freePort, startServer } from '../fixtures/server.js';
 
-const WITHOUT_AMTOOL = lacks('amtool', '--version')
-  ? 'amtool is not installed (Debian: apt-get install prometheus-alertmanager)'
-  : false;
-
-const read = (path: string): string => readFileSync(join(REPOSITORY, path), 'utf8');
+const WITHOUT_AMTOOL = lacking('amtool --version', 'prometheus-alertmanager');
+const DEPLOY = join(REPOSITORY, 'deploy');
 
 interface Service {
   readonly environment?: Readonly<Record<string, string>>;
@@ -27,7 +25,7 @@ interface Compose {
   readonly volumes: Readonly<Record<string, object>>;
 }
 
-const { services, volumes } = parseYaml(read('deploy/compose.yml')) as Compose;
+const { services, volumes } = parseYaml(textOf('deploy/compose.yml')) as Compose;
 
 t.test('every file that compose mounts exists, except the certificate', async (t) => {
   const mounted = Object.values(services).flatMap((service) => service.volumes ?? []);
@@ -35,7 +33,7 @@ t.test('every file that compose mounts exists, except the certificate', async (t
   for (const mount of mounted) {
     const [from = ''] = mount.split(':');
     if (from === './certificate.pem') continue;
-    t.ok(from in volumes || existsSync(join(REPOSITORY, 'deploy', from)), mount);
+    t.ok(from in volumes || existsSync(join(DEPLOY, from)), mount);
   }
 });
 
@@ -50,13 +48,13 @@ t.test('two replicas share a store, under names that the other parts know', asyn
     t.match(environment['ACUITY_KEYS'], /^redis:\/\/acuity:.*@store:6379\/0$/);
     t.match(environment['ACUITY_ADMIN_HOSTS'], name, 'Prometheus asks it by that name');
     t.equal(isReadOnly, true);
-    t.match(read('deploy/prometheus.yml'), `'${name}:9464'`);
-    t.match(read('deploy/haproxy-replicas.cfg'), `server ${name} ${name}:8080 check port 9464`);
+    t.match(textOf('deploy/prometheus.yml'), `'${name}:9464'`);
+    t.match(textOf('deploy/haproxy-replicas.cfg'), `server ${name} ${name}:8080 check port 9464`);
   }
 });
 
 t.test('the parts know each other by the names of their services', async (t) => {
-  const { scrape_configs: jobs, alerting } = parseYaml(read('deploy/prometheus.yml')) as {
+  const { scrape_configs: jobs, alerting } = parseYaml(textOf('deploy/prometheus.yml')) as {
     scrape_configs: readonly { static_configs: readonly { targets: readonly string[] }[] }[];
     alerting: { alertmanagers: readonly { static_configs: readonly { targets: readonly string[] }[] }[] };
   };
@@ -65,47 +63,26 @@ t.test('the parts know each other by the names of their services', async (t) => 
   );
   t.ok(targets.length >= 4);
   for (const target of targets) t.ok((target.split(':')[0] ?? '') in services, target);
-  t.match(read('deploy/haproxy-metrics.cfg'), 'bind :8405');
+  t.match(textOf('deploy/haproxy-metrics.cfg'), 'bind :8405');
   t.ok(targets.includes('balancer:8405'));
 });
 
-t.test('Alertmanager takes its configuration', { skip: WITHOUT_AMTOOL }, async (t) => {
-  const file = join(REPOSITORY, 'deploy/alertmanager.yml');
-  const { status, stderr } = spawnSync('amtool', ['check-config', file], { encoding: 'utf8' });
-  t.equal(status, 0, stderr);
-});
-
-t.test('promtool takes the configuration of Prometheus', { skip: WITHOUT_PROMTOOL }, async (t) => {
-  const { ok, says } = promtool(['check', 'config', join(REPOSITORY, 'deploy/prometheus.yml')]);
-  t.ok(ok, says);
-});
-
-t.test('promtool takes the expression by which the fleet grows', { skip: WITHOUT_PROMTOOL }, async (t) => {
-  const [rule] = parseYaml(read('deploy/helm/files/adapter-rules.yaml')) as readonly {
-    metricsQuery: string;
-  }[];
-  const expr = rule?.metricsQuery
-    .replaceAll('<<.GroupBy>>', 'pod')
-    .replaceAll('<<.LabelMatchers>>', 'pod="a"');
-  const file = join(t.testdir(), 'rules.yml');
-  writeFileSync(file, `groups: [{ name: use, rules: [{ record: use, expr: ${JSON.stringify(expr)} }] }]\n`);
-  const { ok, says } = promtool(['check', 'rules', file]);
-  t.ok(ok, says);
-});
+for (const [program, skip, ...args] of [
+  ['amtool', WITHOUT_AMTOOL, 'check-config', 'alertmanager.yml'],
+  ['promtool', WITHOUT_PROMTOOL, 'check', 'config', 'prometheus.yml'],
+] as const)
+  t.test(`${program} takes its configuration`, { skip }, async (t) => {
+    t.match(await ended(program, args, { cwd: DEPLOY }), { code: 0 });
+  });
 
 t.test('HAProxy sends requests to the running replica', { skip: WITHOUT_HAPROXY }, async (t) => {
   const server = await startServer(t);
   const gone = { port: await freePort(), adminPort: await freePort() };
   const proxy = await startReplicasProxy(t, [gone, server]);
-  const headers = { 'X-API-Key': server.key, 'Content-Type': 'application/json' };
-  for (let at = 0; at < 6; at++) {
-    const init = { method: 'POST', headers, body: '{"current_session":{}}' };
-    const response = await fetch(`http://127.0.0.1:${proxy.port}/predict`, init);
-    t.equal(response.status, 200);
-    await response.arrayBuffer();
-  }
+  const sent = { headers: { 'X-API-Key': server.key }, body: '{"current_session":{}}' };
+  for (let at = 0; at < 6; at++) t.equal((await send(proxy.port, sent)).status, 200);
   const told = await (await fetch(`http://127.0.0.1:${proxy.metricsPort}/metrics`)).text();
-  const { panels } = JSON.parse(read('deploy/grafana-dashboard.json')) as {
+  const { panels } = JSON.parse(textOf('deploy/grafana-dashboard.json')) as {
     panels: readonly { targets: readonly { expr: string }[] }[];
   };
   const shown = panels

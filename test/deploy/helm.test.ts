@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse as parseYaml } from 'yaml';
 import t, { type Test } from 'tap';
 import { VARIABLES } from '#acuity/config/variables.js';
-import { REPOSITORY } from '../fixtures/repository.js';
+import { REPOSITORY, textOf } from '../fixtures/repository.js';
+import { lacking } from '../fixtures/scripts.js';
 
 const CHART = join(REPOSITORY, 'deploy/helm');
 const HELM = process.env['HELM'] ?? 'helm';
@@ -13,13 +12,11 @@ const HELM = process.env['HELM'] ?? 'helm';
 const CLUSTER = ['--kube-version', '1.31.0'];
 const DECODER = join(REPOSITORY, 'test/fixtures/kubernetes');
 
-const runs = (command: string, ...args: readonly string[]): boolean =>
-  spawnSync(command, args, { stdio: 'ignore' }).status === 0;
-const skip = runs(HELM, 'version')
-  ? false
-  : 'helm is not there: HELM names it (go install helm.sh/helm/v3/cmd/helm@v3.19.0)';
-const skipDecoding =
-  skip || (runs('go', 'version') ? false : 'Go is not installed (Debian: apt-get install golang-go)');
+const skip = lacking(
+  `${HELM} version`,
+  'helm is not there: HELM names it (go install helm.sh/helm/v3/cmd/helm@v3.19.0)',
+);
+const skipDecoding = skip || lacking('go version', 'golang-go');
 
 /** Values of each kind of installation. */
 const INSTALLATIONS: Readonly<Record<string, readonly string[]>> = {
@@ -54,6 +51,12 @@ const INSTALLATIONS: Readonly<Record<string, readonly string[]>> = {
   ].flatMap((value) => ['--set', value]),
 };
 
+const ALWAYS: readonly string[] = [
+  'apps/v1 Deployment',
+  'networking.k8s.io/v1 NetworkPolicy',
+  'policy/v1 PodDisruptionBudget',
+  'v1 Service',
+];
 /** What is rendered where it is asked for. */
 const OPTIONAL: readonly string[] = [
   'autoscaling/v2 HorizontalPodAutoscaler',
@@ -118,31 +121,23 @@ for (const [name, values] of Object.entries(INSTALLATIONS)) {
     );
     t.ok(JSON.stringify(deployment).includes('0.0.0.0'));
   });
+}
 
-  t.test(`the chart, ${name}: what the API server would take`, { skip: skipDecoding }, async (t) => {
-    const folder = mkdtempSync(join(tmpdir(), 'acuity-kubernetes-'));
-    t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-    const decoder = join(folder, 'decode');
-    const built = spawnSync('go', ['build', '-o', decoder, '.'], { cwd: DECODER, encoding: 'utf8' });
-    t.equal(built.status, 0, built.stderr);
+t.test('the API server would take each object, and no mistake', { skip: skipDecoding }, async (t) => {
+  const decoder = join(t.testdir(), 'decode');
+  const built = spawnSync('go', ['build', '-o', decoder, '.'], { cwd: DECODER, encoding: 'utf8' });
+  t.equal(built.status, 0, built.stderr);
+  for (const [name, values] of Object.entries(INSTALLATIONS)) {
     const input = rendered(t, values);
     const { status, stdout, stderr } = spawnSync(decoder, { input, encoding: 'utf8' });
     t.equal(status, 0, stderr);
-    const kinds = stdout.trim().split('\n').toSorted();
-    const expected = [
-      'apps/v1 Deployment',
-      'networking.k8s.io/v1 NetworkPolicy',
-      'policy/v1 PodDisruptionBudget',
-    ];
     const own = name === 'plain' ? ['v1 Secret'] : OPTIONAL;
-    t.strictSame(kinds, [...expected, ...own, 'v1 Service'].toSorted());
+    t.strictSame(stdout.trim().split('\n').toSorted(), [...ALWAYS, ...own].toSorted());
     const mistaken = input.replace('readOnlyRootFilesystem:', 'readOnlyRootFileSystem:');
-    t.match(spawnSync(decoder, { input: mistaken, encoding: 'utf8' }), {
-      status: 1,
-      stderr: /unknown field/,
-    });
-  });
-}
+    const refused = spawnSync(decoder, { input: mistaken, encoding: 'utf8' });
+    t.match(refused, { status: 1, stderr: /unknown field/ });
+  }
+});
 
 interface NetworkPolicy {
   readonly egress: readonly { readonly ports: readonly { readonly port: number | string }[] }[];
@@ -200,7 +195,7 @@ t.test(
     t.match(found.find(({ kind }) => kind === 'PodMonitor')?.spec, {
       podMetricsEndpoints: [{ port: 'admin', relabelings: [{ targetLabel: 'job', replacement: 'acuity' }] }],
     });
-    const rules = parseYaml(readFileSync(join(REPOSITORY, 'deploy/helm/files/alerts.yml'), 'utf8')) as object;
+    const rules = parseYaml(textOf('deploy/helm/files/alerts.yml')) as object;
     t.strictSame(found.find(({ kind }) => kind === 'PrometheusRule')?.spec, rules);
   },
 );

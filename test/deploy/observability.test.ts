@@ -1,15 +1,14 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parse as parseYaml } from 'yaml';
 import t, { type Test } from 'tap';
 import type { MetricSpec } from '#acuity/base/metrics.js';
 import { METRICS, PROCESS_METRICS } from '#acuity/contract/metrics.js';
 import { SYMPTOMS } from '#acuity/admin/symptoms.js';
 import { WITHOUT_PROMTOOL, promtool } from '../fixtures/promtool.js';
-import { REPOSITORY } from '../fixtures/repository.js';
+import { REPOSITORY, textOf } from '../fixtures/repository.js';
 
 const SPECS: readonly MetricSpec[] = [...Object.values(METRICS), ...Object.values(PROCESS_METRICS)];
 const ALERTS = join(REPOSITORY, 'deploy/helm/files/alerts.yml');
-const read = (path: string): string => readFileSync(join(REPOSITORY, path), 'utf8');
 
 /** Every name under which a metric is exported. */
 const EXPORTED = new Map(
@@ -46,28 +45,38 @@ function metricsIn(t: Test, expression: string): string[] {
 }
 
 t.test('the Grafana dashboard shows every metric and no other', async (t) => {
-  const { panels } = JSON.parse(read('deploy/grafana-dashboard.json')) as Dashboard;
+  const { panels } = JSON.parse(textOf('deploy/grafana-dashboard.json')) as Dashboard;
   const used = panels.flatMap(({ targets }) => targets.flatMap(({ expr }) => metricsIn(t, expr)));
   t.strictSame([...new Set(used)].sort(), SPECS.map(({ name }) => name).sort());
   t.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
   t.ok(panels.every(({ gridPos: { x, w } }) => x + w <= 24));
 });
 
-t.test('its expressions are ones that Prometheus takes', { skip: WITHOUT_PROMTOOL }, async (t) => {
-  const { panels } = JSON.parse(read('deploy/grafana-dashboard.json')) as Dashboard;
-  const expressions = panels.flatMap(({ targets }) =>
-    targets.map(({ expr }) => expr.replaceAll('$__rate_interval', '1m')),
-  );
-  const rules = expressions.map(
-    (expr, index) => `  - record: panel:${index}\n    expr: ${JSON.stringify(expr)}`,
-  );
-  const folder = t.testdir({ 'panels.yml': `groups:\n- name: panels\n  rules:\n${rules.join('\n')}\n` });
-  const { ok, says } = promtool(['check', 'rules', join(folder, 'panels.yml')]);
-  t.ok(ok, says);
-});
+t.test(
+  'its expressions, and that by which the fleet grows, are valid',
+  { skip: WITHOUT_PROMTOOL },
+  async (t) => {
+    const { panels } = JSON.parse(textOf('deploy/grafana-dashboard.json')) as Dashboard;
+    const [grows] = parseYaml(textOf('deploy/helm/files/adapter-rules.yaml')) as readonly {
+      metricsQuery: string;
+    }[];
+    const use = grows?.metricsQuery
+      .replaceAll('<<.GroupBy>>', 'pod')
+      .replaceAll('<<.LabelMatchers>>', 'pod="a"');
+    const expressions = panels.flatMap(({ targets }) =>
+      targets.map(({ expr }) => expr.replaceAll('$__rate_interval', '1m')),
+    );
+    const rules = [...expressions, use].map(
+      (expr, index) => `  - record: panel:${index}\n    expr: ${JSON.stringify(expr)}`,
+    );
+    const folder = t.testdir({ 'panels.yml': `groups:\n- name: panels\n  rules:\n${rules.join('\n')}\n` });
+    const { ok, says } = promtool(['check', 'rules', join(folder, 'panels.yml')]);
+    t.ok(ok, says);
+  },
+);
 
 t.test('alert rules use metrics that exist, say why, and name a symptom of the documents', async (t) => {
-  const rules = read('deploy/helm/files/alerts.yml')
+  const rules = textOf('deploy/helm/files/alerts.yml')
     .split(/^ {6}- alert: /m)
     .slice(1);
   t.ok(rules.length > 10);
@@ -85,10 +94,10 @@ t.test('alert rules use metrics that exist, say why, and name a symptom of the d
 });
 
 t.test('every alert has a section of the runbook, and every section an alert', async (t) => {
-  const alerts = read('deploy/helm/files/alerts.yml');
+  const alerts = textOf('deploy/helm/files/alerts.yml');
   const names = [...alerts.matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name);
   const urls = [...alerts.matchAll(/runbook_url: (\S+)/g)].map(([, url]) => url);
-  const runbook = read('docs/RUNBOOK.md');
+  const runbook = textOf('docs/RUNBOOK.md');
   const sections = runbook.split(/^## /m).slice(1);
   t.strictSame(
     sections.map((section) => section.split('\n', 1)[0]),

@@ -61,10 +61,7 @@ const exists = (command: string): boolean =>
 
 t.test('each example runs as it is written', async (t) => {
   const server = await startServer(t);
-  const env = cleanEnvironment({
-    ACUITY_URL: `http://127.0.0.1:${server.port}`,
-    ACUITY_API_KEY: server.key,
-  });
+  const env = cleanEnvironment(server.known);
   const run = async (command: string, ...args: string[]): Promise<string> => {
     const { code, stdout, stderr } = await ended(command, args, { cwd: REPOSITORY, env });
     t.strictSame([code, stderr], [0, ''], args.join(' '));

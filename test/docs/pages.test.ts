@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t from 'tap';
 import { errorFor } from '#acuity/client/answer.js';
@@ -6,9 +6,8 @@ import { VARIABLES, type Variable } from '#acuity/config/variables.js';
 import { FINDING_TYPES, MALFORMED, PROBLEMS, UNPROCESSABLE } from '#acuity/contract/problems.js';
 import { requestSchema, sessionSchema } from '#acuity/contract/request.js';
 import { PredictionResponseSchema } from '#acuity/contract/response.js';
-import { REPOSITORY } from '../fixtures/repository.js';
+import { REPOSITORY, textOf } from '../fixtures/repository.js';
 
-const textOf = (path: string): string => readFileSync(join(REPOSITORY, path), 'utf8');
 const PAGES = [
   ...readdirSync(REPOSITORY),
   ...['docs', 'examples', 'packages/client-ts', 'packages/client-python'].flatMap((folder) =>

@@ -38,11 +38,7 @@ t.test('the backend', { skip }, async (t) => {
   }
   const service = await startServer(t);
   const file = join(t.testdir({}), 'nights.db');
-  const env = {
-    ACUITY_URL: `http://127.0.0.1:${service.port}`,
-    ACUITY_API_KEY: service.key,
-    DATABASE_FILE: file,
-  };
+  const env = { ...service.known, DATABASE_FILE: file };
 
   await t.test('keeps nights in SQLite', async (t) => {
     const address = await start(t, env);

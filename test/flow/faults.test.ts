@@ -3,21 +3,16 @@ import { join } from 'node:path';
 import t from 'tap';
 import { modelLabel } from '#acuity/model/manifest.js';
 import { BAD_AGES } from '../fixtures/ages.js';
-import { Connection, send, sendOn, type Reply } from '../fixtures/connection.js';
+import { Connection, sendOn, type Reply } from '../fixtures/connection.js';
 import { PIPE_VARIABLE } from '../fixtures/troubles.js';
 import { changeManifest, copyModel, manifestOf, replaceFile, turnLink } from '../fixtures/model.js';
-import { startServer, type RunningServer } from '../fixtures/server.js';
+import { CLEAN, startServer, type RunningServer } from '../fixtures/server.js';
 import { FAULTY, loopsOf, makePipe } from '../fixtures/stops.js';
 import { until } from '../fixtures/until.js';
 
-function ask({ port, key }: RunningServer, age: number): Promise<Reply> {
-  const body = JSON.stringify({ current_session: { age } });
-  return send(port, { headers: { 'X-API-Key': key }, body });
-}
-
-async function readiness({ adminPort }: RunningServer): Promise<number> {
-  return (await send(adminPort, { method: 'GET', target: '/readyz' })).status;
-}
+const ask = (server: RunningServer, age: number): Promise<Reply> =>
+  server.predict(JSON.stringify({ current_session: { age } }));
+const readiness = async (server: RunningServer): Promise<number> => (await server.get('/readyz')).status;
 
 t.test('runs that fail, and models that change', async (t) => {
   const folder = t.testdir({ first: {}, second: {}, bad: {} });
@@ -33,8 +28,6 @@ t.test('runs that fail, and models that change', async (t) => {
     nodeOptions: FAULTY,
     env: { ACUITY_MODEL: link, ...loopsOf(2) },
   });
-  const connections = await Promise.all(Array.from({ length: 8 }, () => Connection.open(server.port)));
-  t.teardown(() => connections.forEach((connection) => connection.destroy()));
 
   await t.test('a run that fails: 500, its neighbours get their scores, the service goes on', async (t) => {
     const scoreOf = (reply: Reply | undefined): unknown =>
@@ -58,17 +51,18 @@ t.test('runs that fail, and models that change', async (t) => {
     }
   });
 
-  /** Asks without pause until `version` answers on each connection; every answer on the way must be a 200. */
-  async function untilServed(version: string): Promise<void> {
-    for (;;) {
-      const sent = { headers: { 'X-API-Key': server.key }, body: '{"current_session":{}}' };
-      const replies = await Promise.all(connections.map((connection) => sendOn(connection, sent)));
-      if (replies.some(({ status }) => status !== 200)) t.fail('a request failed during the switch');
-      if (replies.every(({ headers }) => headers.get('x-model-version') === version)) return;
-    }
-  }
-
   await t.test('the model changes under requests, a bad one is refused', async (t) => {
+    const connections = await Promise.all(Array.from({ length: 8 }, () => Connection.open(server.port)));
+    t.teardown(() => connections.forEach((connection) => connection.destroy()));
+    /** Asks without pause until `version` answers on each connection; every answer on the way must be a 200. */
+    const untilServed = async (version: string): Promise<void> => {
+      const sent = { headers: { 'X-API-Key': server.key }, body: '{"current_session":{}}' };
+      await until(async () => {
+        const replies = await Promise.all(connections.map((connection) => sendOn(connection, sent)));
+        if (replies.some(({ status }) => status !== 200)) t.fail('a request failed during the switch');
+        return replies.every(({ headers }) => headers.get('x-model-version') === version);
+      });
+    };
     const [version, other] = [modelLabel(manifestOf(first)), modelLabel(manifestOf(second))];
     await untilServed(version);
     turnLink(link, second);
@@ -80,8 +74,7 @@ t.test('runs that fail, and models that change', async (t) => {
     turnLink(link, first);
     server.signal('SIGHUP');
     await untilServed(version);
-    server.signal('SIGTERM');
-    t.equal((await server.exited).code, 0);
+    t.strictSame(await server.stop(), CLEAN);
   });
 });
 

@@ -4,9 +4,8 @@ import { issue, revoked } from '#acuity/auth/lifecycle.js';
 import { dayOf } from '#acuity/auth/limits.js';
 import { metricsOf, valueOf } from '../fixtures/promtool.js';
 import { requestBody } from '../fixtures/bodies.js';
-import { send } from '../fixtures/connection.js';
 import { REDIS, startStore } from '../fixtures/redis.js';
-import { startServer } from '../fixtures/server.js';
+import { CLEAN, startServer } from '../fixtures/server.js';
 import { until } from '../fixtures/until.js';
 
 const { skip } = REDIS;
@@ -24,9 +23,8 @@ t.test('a replica at a shared store', { skip }, async (t) => {
     return (await stores.usage(today - 1, today)).reduce((sum, day) => sum + (day.used[record.id] ?? 0), 0);
   };
   const predict = async (key: string, body = BODY): Promise<number> =>
-    (await send(server.port, { headers: { 'X-API-Key': key }, body })).status;
-  const ready = async (): Promise<number> =>
-    (await send(server.adminPort, { method: 'GET', target: '/readyz' })).status;
+    (await server.predict(body, key)).status;
+  const ready = async (): Promise<number> => (await server.get('/readyz')).status;
   const isLocal = async (): Promise<number> =>
     valueOf(await metricsOf(server.adminPort), 'acuity_limits_local');
 
@@ -57,7 +55,7 @@ t.test('a replica at a shared store', { skip }, async (t) => {
     server.signal('SIGTERM');
     await until(async () => (await ready()) === 503);
     t.equal(await predict(key), 200, 'who did not look yet is answered');
-    t.strictSame(await server.exited, { code: 0, signal: null });
+    t.strictSame(await server.exited, CLEAN);
     t.equal(await used(), 4, 'the last counts are written');
     t.notMatch(server.output(), key);
   });

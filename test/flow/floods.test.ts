@@ -8,9 +8,9 @@ import t from 'tap';
 import { descriptorsMax } from '#acuity/config/cores.js';
 import { metricsOf, valueOf } from '../fixtures/promtool.js';
 import { requestBody } from '../fixtures/bodies.js';
-import { Connection, head, send, sendOn } from '../fixtures/connection.js';
+import { Connection, head, sendOn } from '../fixtures/connection.js';
 import { until } from '../fixtures/until.js';
-import { startServer, type RunningServer } from '../fixtures/server.js';
+import { CLEAN, startServer } from '../fixtures/server.js';
 import { loopsOf, skipElsewhere } from '../fixtures/stops.js';
 
 /** A server among callers who take more than their share, and programs that take every core. */
@@ -19,10 +19,6 @@ const BODY = JSON.stringify(requestBody(0));
 const SILENT = 1_200;
 const MEBIBYTE = 1 << 20;
 const env = loopsOf(2);
-
-async function score(server: RunningServer): Promise<number> {
-  return (await send(server.port, { headers: { 'X-API-Key': server.key }, body: BODY })).status;
-}
 
 /** Opens connections that say nothing; those that the server closes at once are among them. */
 async function openSilent(port: number, count: number): Promise<Socket[]> {
@@ -67,9 +63,8 @@ for (const [name, filesMax, more] of [
     }
     for (const socket of sockets) socket.destroy();
     await until(async () => valueOf(await metricsOf(server.adminPort), 'acuity_connections') === 0);
-    t.equal(await score(server), 200);
-    server.signal('SIGTERM');
-    t.strictSame(await server.exited, { code: 0, signal: null });
+    t.equal((await server.predict()).status, 200);
+    t.strictSame(await server.stop(), CLEAN);
   });
 }
 
@@ -115,9 +110,8 @@ t.test('probes are answered 200 while all cores are taken', { skip: skipElsewher
   const endsMs = performance.now() + LASTS_MS;
   const statuses = new Set<number>();
   while (performance.now() < endsMs) {
-    for (const target of ['/healthz', '/readyz'])
-      statuses.add((await send(server.adminPort, { method: 'GET', target })).status);
+    for (const target of ['/healthz', '/readyz']) statuses.add((await server.get(target)).status);
   }
   t.strictSame([...statuses], [200]);
-  t.equal(await score(server), 200, 'and so are requests');
+  t.equal((await server.predict()).status, 200, 'and so are requests');
 });

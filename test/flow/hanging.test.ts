@@ -1,29 +1,17 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, constants, openSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { BAD_AGES } from '../fixtures/ages.js';
-import { send } from '../fixtures/connection.js';
-import { runServer, type Exit, type RunningServer, type ServerOptions } from '../fixtures/server.js';
-import {
-  FAULTY,
-  floodWithLines,
-  loopsOf,
-  makePipe,
-  pipe,
-  predict,
-  skipElsewhere,
-  SLOW_THREADS,
-  startToStop,
-  troubled,
-} from '../fixtures/stops.js';
-import { PIPE_VARIABLE } from '../fixtures/troubles.js';
+import { Connection, send, sendOn } from '../fixtures/connection.js';
+import { CLEAN, runServer, startServer, type Exit, type RunningServer } from '../fixtures/server.js';
+import { loopsOf, makePipe, skipElsewhere, troubled } from '../fixtures/stops.js';
+import { PIPE_VARIABLE, type Trouble } from '../fixtures/troubles.js';
 
 /*
  * Odd stops: nothing holds them up for long. Even if something hangs, the process has ended at the latest two seconds
  * after the drain, with the exit code that docs/OPERATIONS.md promises.
  */
 
-const CLEAN: Exit = { code: 0, signal: null };
 const DEFECT: Exit = { code: 70, signal: null };
 const KILLED: Exit = { code: null, signal: 'SIGKILL' };
 /** By the second signal, SIGTERM or SIGINT; shells show the same code for a process that a signal ended. */
@@ -31,122 +19,119 @@ const isSecondSignal = ({ code, signal }: Exit): boolean =>
   [128 + 15, 128 + 2].includes(code ?? 0) || ['SIGTERM', 'SIGINT'].includes(signal ?? '');
 
 interface Case {
-  readonly name: string;
-  start(t: Test): Promise<RunningServer>;
+  readonly loops: 1 | 2;
+  /** Its log goes to a full disk, or into a pipe that is not read, or whose reader has gone. */
+  readonly log?: 'full' | 'unread' | 'gone';
+  readonly trouble?: Trouble;
+  readonly env?: Readonly<Record<string, string>>;
   before?(server: RunningServer): Promise<unknown>;
   act?(server: RunningServer): void;
   readonly exit: Exit | ((exit: Exit) => boolean);
 }
 
-async function onFullDisk(start: (stdout: number) => Promise<RunningServer>): Promise<RunningServer> {
-  const full = openSync('/dev/full', 'w');
-  const server = await start(full);
-  closeSync(full);
+async function start(t: Test, { loops, log, trouble, env }: Case): Promise<RunningServer> {
+  const bounded = { ACUITY_DRAIN_MS: '5000', ACUITY_ACCESS_LOG_EVERY: '1', ...loopsOf(loops) };
+  const options = {
+    nodeOptions: trouble === undefined ? [] : troubled(trouble),
+    env: { ...bounded, [PIPE_VARIABLE]: makePipe(t), ...env },
+  };
+  if (log === undefined) return startServer(t, options);
+  const pipe = makePipe(t);
+  // Without O_NONBLOCK it would wait for somebody who writes.
+  const reading = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+  const stdout = openSync(log === 'full' ? '/dev/full' : pipe, 'w');
+  const server = await startServer(t, { ...options, stdout });
+  closeSync(stdout);
+  if (log === 'gone') closeSync(reading);
+  else t.teardown(() => closeSync(reading));
   return server;
 }
 
-/** Its log goes into a pipe that is not read, or whose reader has gone. */
-async function onPipe(
-  t: Test,
-  loops: number,
-  hasReader: boolean,
-  options: ServerOptions = {},
-): Promise<RunningServer> {
-  const { reading, writing } = pipe(t);
-  const env = { ACUITY_ACCESS_LOG_EVERY: '1', ...options.env };
-  const server = await startToStop(t, loops, { ...options, stdout: writing, env });
-  closeSync(writing);
-  if (hasReader) t.teardown(() => closeSync(reading));
-  else closeSync(reading);
-  return server;
+const predict = (server: RunningServer): Promise<unknown> => server.predict();
+const ask = (server: RunningServer, age: number): void =>
+  void server.predict(JSON.stringify({ current_session: { age } })).catch(() => undefined);
+
+/** More lines than a pipe holds. */
+async function flood({ port, key }: RunningServer): Promise<void> {
+  const headers = { 'X-API-Key': key, 'X-Request-Id': 'x'.repeat(128) };
+  const caller = async (): Promise<void> => {
+    const connection = await Connection.open(port);
+    for (let sent = 0; sent < 100; sent++)
+      await sendOn(connection, { headers, body: '{"current_session":{}}' });
+    connection.destroy();
+  };
+  await Promise.all(Array.from({ length: 8 }, caller));
 }
 
-const ask = (server: RunningServer, age: number): void => void predict(server, age).catch(() => undefined);
+async function openAnotherModel(server: RunningServer): Promise<void> {
+  server.signal('SIGHUP');
+  await server.predict();
+}
+
+async function askWhatHangs(server: RunningServer): Promise<void> {
+  ask(server, BAD_AGES.hangs);
+  // Two requests and their answers later, the worker has the first one.
+  for (let other = 0; other < 2; other++) await send(server.port, { target: '/other' });
+}
 
 function secondSignal(server: RunningServer): void {
   server.signal('SIGTERM');
   server.signal('SIGINT');
 }
 
-const CASES: readonly Case[] = [
-  {
-    name: 'a log whose reader has gone',
-    start: (t) => onPipe(t, 2, false),
-    before: (server) => predict(server),
+const CASES: Readonly<Record<string, Case>> = {
+  'a log whose reader has gone': { loops: 2, log: 'gone', before: predict, exit: CLEAN },
+  'a log whose reader reads no more, and a flood': { loops: 1, log: 'unread', before: flood, exit: CLEAN },
+  'threads that start slowly, on a full disk, and the workers of another model that start': {
+    loops: 2,
+    log: 'full',
+    trouble: 'slow-threads',
+    before: openAnotherModel,
     exit: CLEAN,
   },
-  {
-    name: 'a log whose reader reads no more, and a flood of lines',
-    start: (t) => onPipe(t, 1, true),
-    before: floodWithLines,
-    exit: CLEAN,
-  },
-  {
-    name: 'threads that start slowly, on a full disk, and the workers of another model that start',
-    start: (t) => onFullDisk((stdout) => startToStop(t, 2, { stdout, nodeOptions: SLOW_THREADS })),
-    before: async (server) => {
-      server.signal('SIGHUP');
-      await predict(server);
-    },
-    exit: CLEAN,
-  },
-  {
-    name: 'a drain that a hanging run outlasts, on a full disk',
-    start: (t) =>
-      onFullDisk((stdout) =>
-        startToStop(t, 1, { stdout, nodeOptions: FAULTY, env: { [PIPE_VARIABLE]: makePipe(t) } }),
-      ),
-    before: async (server) => {
-      ask(server, BAD_AGES.hangs);
-      // Two requests and their answers later, the worker has the first one.
-      await send(server.port, { target: '/other' });
-      await send(server.port, { target: '/other' });
-    },
+  'a drain that a hanging run outlasts, on a full disk': {
+    loops: 1,
+    log: 'full',
+    trouble: 'faulty-workers',
+    before: askWhatHangs,
     exit: DEFECT,
   },
-  {
-    name: 'a worker that hangs, and a log without a reader',
-    start: (t) => {
-      const env = { [PIPE_VARIABLE]: makePipe(t), ACUITY_HANG_MS: '500' };
-      return onPipe(t, 2, true, { nodeOptions: FAULTY, env });
-    },
-    before: floodWithLines,
+  'a worker that hangs, and a log without a reader': {
+    loops: 2,
+    log: 'unread',
+    trouble: 'faulty-workers',
+    env: { ACUITY_HANG_MS: '500' },
+    before: flood,
     act: (server) => ask(server, BAD_AGES.hangs),
     exit: DEFECT,
   },
-  {
-    name: 'a defect, on a full disk',
-    start: (t) => onFullDisk((stdout) => startToStop(t, 2, { stdout, nodeOptions: troubled('defect') })),
+  'a defect, on a full disk': {
+    loops: 2,
+    log: 'full',
+    trouble: 'defect',
     act: (server) => server.signal('SIGUSR2'),
     exit: DEFECT,
   },
-  {
-    name: 'a main event loop that hangs',
-    start: (t) => startToStop(t, 2, { nodeOptions: troubled('loop-hangs') }),
+  'a main event loop that hangs': { loops: 2, trouble: 'loop-hangs', exit: KILLED },
+  'a file operation for which exit would wait for ever': {
+    loops: 1,
+    trouble: 'pool-hangs',
+    before: predict,
     exit: KILLED,
   },
-  {
-    name: 'a file operation for which exit would wait for ever',
-    start: (t) =>
-      startToStop(t, 1, { nodeOptions: troubled('pool-hangs'), env: { [PIPE_VARIABLE]: makePipe(t) } }),
-    before: (server) => predict(server),
-    exit: KILLED,
-  },
-  {
-    name: 'a second signal while the workers of another model start',
-    start: (t) => startToStop(t, 2, { nodeOptions: SLOW_THREADS }),
-    before: async (server) => {
-      server.signal('SIGHUP');
-      await predict(server);
-    },
+  'a second signal while the workers of another model start': {
+    loops: 2,
+    trouble: 'slow-threads',
+    before: openAnotherModel,
     act: secondSignal,
     exit: isSecondSignal,
   },
-];
+};
 
-for (const { name, start, before, act, exit } of CASES) {
+for (const [name, one] of Object.entries(CASES)) {
+  const { before, act, exit } = one;
   t.test(name, { skip: skipElsewhere }, async (t) => {
-    const server = await start(t);
+    const server = await start(t, one);
     await before?.(server);
     if (act === undefined) server.signal('SIGTERM');
     else act(server);

@@ -1,9 +1,10 @@
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
-import { Connection, send, sendOn } from '../fixtures/connection.js';
-import { REPOSITORY, cleanEnvironment } from '../fixtures/repository.js';
-import { ended } from '../fixtures/scripts.js';
-import { startServer } from '../fixtures/server.js';
+import { Connection, sendOn } from '../fixtures/connection.js';
+import { acuity } from '../fixtures/scripts.js';
+import { CLEAN, startServer } from '../fixtures/server.js';
 import { loopsOf } from '../fixtures/stops.js';
 import { until } from '../fixtures/until.js';
 
@@ -21,18 +22,14 @@ const server = await startServer(t, { env: { ...loopsOf(2), ACUITY_KEYS: locatio
 
 /** Runs `acuity keys` on the key store of the running server. */
 async function operate(...args: string[]): Promise<Issued> {
-  const env = cleanEnvironment({ ACUITY_KEYS: location });
-  const command = [join(REPOSITORY, 'dist/main.js'), 'keys', ...args, '--json'];
-  const { code, stdout, stderr } = await ended(process.execPath, command, { cwd: REPOSITORY, env });
+  const { code, stdout, stderr } = await acuity(['keys', ...args, '--json'], { ACUITY_KEYS: location });
   if (code !== 0) throw new Error(stderr);
   return JSON.parse(stdout) as Issued;
 }
 
 /** Asks until the answer has this status. */
 const answered = (key: string, wanted: number): Promise<void> =>
-  until(
-    async () => (await send(server.port, { headers: { 'X-API-Key': key }, body: BODY })).status === wanted,
-  );
+  until(async () => (await server.predict(BODY, key)).status === wanted);
 
 t.test('what the operator does to a running server counts, in each event loop', async (t) => {
   const old = await operate('issue', '--kind', 'demo', '--rate', 'unlimited');
@@ -67,3 +64,59 @@ t.test('a key is held to one bucket over connections on two event loops', async 
   t.ok(served <= most, `${served} of ${statuses.length} served, at most ${most}`);
   t.strictSame(new Set(statuses), new Set([200, 429]));
 });
+
+/**
+ * The machine's clock jumps, as after a pause of a virtual machine or a first answer of a time server, while requests
+ * come. libfaketime (Debian's package `faketime`) moves it for the process alone.
+ */
+
+const HOUR_S = 3600;
+const DAY_S = 24 * HOUR_S;
+const WEEK_MS = 7 * DAY_S * 1000;
+
+/** In seconds from the right time, one after the other. */
+const JUMPS = [HOUR_S, -DAY_S, 40 * DAY_S, -40 * DAY_S, 0];
+const REQUESTS = 12;
+
+/** Debian keeps it in a folder for each kind of processor. */
+const ROOT = '/usr/lib';
+const library = (existsSync(ROOT) ? readdirSync(ROOT) : [])
+  .map((folder) => join(ROOT, folder, 'faketime/libfaketimeMT.so.1'))
+  .find((path) => existsSync(path));
+
+t.test(
+  'a clock that jumps: every request is answered, a key expires and comes back with its time',
+  { skip: library === undefined && 'libfaketime is not installed (Debian: apt-get install faketime)' },
+  async (t) => {
+    const offset = join(t.testdir(), 'offset');
+    const jumpTo = (seconds: number): void => writeFileSync(offset, `${seconds < 0 ? '' : '+'}${seconds}\n`);
+    jumpTo(0);
+    const server = await startServer(t, {
+      keys: [
+        { kind: 'live', ratePerS: 50, expiresAt: new Date(Date.now() + WEEK_MS).toISOString() },
+        { kind: 'live', ratePerS: null, dailyMax: 1000 },
+      ],
+      env: {
+        LD_PRELOAD: library ?? '',
+        FAKETIME_TIMESTAMP_FILE: offset,
+        FAKETIME_NO_CACHE: '1',
+        // Clocks that only go forward are no subject of a jump.
+        FAKETIME_DONT_FAKE_MONOTONIC: '1',
+        DONT_FAKE_MONOTONIC: '1',
+      },
+    });
+    const [live, passing, counted] = server.keys.map(({ key }) => key);
+    const statusOf = async (key = ''): Promise<number> => (await server.predict(undefined, key)).status;
+    t.strictSame([await statusOf(live), await statusOf(passing), await statusOf(counted)], [200, 200, 200]);
+    for (const seconds of JUMPS) {
+      jumpTo(seconds);
+      await pause(50);
+      for (let sent = 0; sent < REQUESTS; sent++) {
+        t.strictSame([await statusOf(live), await statusOf(counted)], [200, 200], `${seconds} s`);
+      }
+      t.equal(await statusOf(passing), seconds > DAY_S ? 403 : 200, `${seconds} s, a key of a week`);
+      t.equal((await server.get('/readyz')).status, 200, `${seconds} s`);
+    }
+    t.strictSame(await server.stop(), CLEAN);
+  },
+);

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import t from 'tap';
 import type { Adapted } from '#adapters/adapt.js';
 import { PROVIDERS, type Recording, type RecordingProblem } from '#adapters/recording.js';
@@ -9,8 +7,8 @@ import type { PredictionResponse } from '#acuity/contract/response.js';
 import { metricsOf, valueOf } from '../fixtures/promtool.js';
 import { requestBody, scoreRecord, session } from '../fixtures/bodies.js';
 import { Connection, sendOn, type Reply } from '../fixtures/connection.js';
-import { REPOSITORY } from '../fixtures/repository.js';
-import { startServer } from '../fixtures/server.js';
+import { textOf } from '../fixtures/repository.js';
+import { CLEAN, startServer } from '../fixtures/server.js';
 import { casesOf } from '../fixtures/sharedCases.js';
 import { until } from '../fixtures/until.js';
 
@@ -215,10 +213,7 @@ interface RecordingCase {
   readonly expect: Adapted | { readonly error: RecordingProblem };
 }
 const recordingsOf = (provider: string) => casesOf<RecordingCase>('adapters', provider);
-const EXAMPLES = JSON.parse(readFileSync(join(REPOSITORY, 'assets/try/recordings.json'), 'utf8')) as Readonly<
-  Record<string, Recording>
->;
-const OURA = EXAMPLES['oura'] ?? {};
+const { oura: OURA } = JSON.parse(textOf('assets/try/recordings.json')) as { readonly oura: Recording };
 
 /** The text of an answer without what two answers can't have in common. */
 const same = (body: string): string =>
@@ -314,5 +309,5 @@ t.test('a stop answers the recordings that are under way', async (t) => {
   t.equal((await Promise.race(replies)).status, 200); // the others wait for the one thread
   server.signal('SIGTERM');
   for (const { status } of await Promise.all(replies)) t.match(String(status), /200|503/);
-  t.strictSame(await server.exited, { code: 0, signal: null });
+  t.strictSame(await server.exited, CLEAN);
 });

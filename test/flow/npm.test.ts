@@ -1,4 +1,4 @@
-import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,11 +6,14 @@ import t, { type Test } from 'tap';
 import { BAD_AGES } from '../fixtures/ages.js';
 import { send } from '../fixtures/connection.js';
 import { REPOSITORY } from '../fixtures/repository.js';
-import { FAULTY, loopsOf, serverEnvironment, skipElsewhere } from '../fixtures/stops.js';
+import { lacking } from '../fixtures/scripts.js';
+import { serverEnvironment } from '../fixtures/server.js';
+import { FAULTY, loopsOf, skipElsewhere } from '../fixtures/stops.js';
 
 /** Stops of servers that npm, a shell or a terminal has started. */
 
-const skip = spawnSync('npm', ['--version']).status === 0 ? false : 'no npm here (it comes with Node)';
+const skip = lacking('npm --version', 'no npm here (it comes with Node)');
+const keysOf = (t: Test) => ({ ACUITY_KEYS: `file:${join(t.testdir(), 'keys.json')}` });
 
 interface NpmStart {
   readonly npm: ChildProcess;
@@ -43,7 +46,7 @@ const announced = (text: string): Readonly<Record<string, number>> =>
 async function npmStart(t: Test, env: Readonly<Record<string, string>> = {}): Promise<NpmStart> {
   const npm = spawn('npm', ['start'], {
     cwd: REPOSITORY,
-    env: serverEnvironment(t, { ACUITY_DRAIN_MS: '20000', ACUITY_DEADLINE_MS: '30000', ...env }),
+    env: serverEnvironment({ ...keysOf(t), ACUITY_DRAIN_MS: '20000', ...env }),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = once(npm, 'close');
@@ -85,7 +88,7 @@ t.test('a server started without npm does not stop as an orphan', async (t) => {
   // A shell that starts it and ends at once.
   const shell = spawn('sh', ['-c', '"$@" & echo', 'sh', process.execPath, 'scripts/start.js'], {
     cwd: REPOSITORY,
-    env: serverEnvironment(t, {}),
+    env: serverEnvironment(keysOf(t)),
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   const closed = once(shell, 'close');
@@ -108,13 +111,12 @@ os.close(master)
 print("ended:", os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), flush=True)
 `;
 const PYTHON = '/usr/bin/python3';
-const hasPython = spawnSync(PYTHON, ['--version']).status === 0;
-const withoutTerminal = hasPython ? skipElsewhere : `no ${PYTHON} here (Debian: apt-get install python3)`;
+const withoutTerminal = skipElsewhere || lacking(`${PYTHON} --version`, 'python3');
 
 t.test('a closed terminal stops the server', { skip: withoutTerminal }, async (t) => {
   const command = [process.execPath, join(REPOSITORY, 'dist/main.js'), 'serve'];
   const terminal = spawn(PYTHON, ['-c', TERMINAL, ...command], {
-    env: serverEnvironment(t, loopsOf(2)),
+    env: serverEnvironment({ ...keysOf(t), ...loopsOf(2) }),
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const closed = once(terminal, 'close');

@@ -219,8 +219,7 @@ async function copies(t: Test, page: Page, server: RunningServer): Promise<void>
     return page.evaluate(() => navigator.clipboard.readText());
   };
   const env = cleanEnvironment({
-    ACUITY_URL: `http://127.0.0.1:${server.port}`,
-    ACUITY_API_KEY: server.key,
+    ...server.known,
     PYTHONPATH: join(REPOSITORY, 'packages/client-python/src'),
   });
   const run = (file: string, args: readonly string[], cwd = REPOSITORY): string => {
@@ -230,7 +229,7 @@ async function copies(t: Test, page: Page, server: RunningServer): Promise<void>
   };
   run('python3', ['packages/client-python/unasync.py']);
   const curl = await copied('curl');
-  t.match(curl, `ACUITY_URL=http://127.0.0.1:${server.port} `);
+  t.match(curl, `ACUITY_URL=${server.known.ACUITY_URL} `);
   t.match(JSON.parse(run('bash', ['-c', curl.replace('sk_demo_…', server.key)])), scores);
 
   const exports = { types: './client/entry.d.ts', default: './client/entry.js' };

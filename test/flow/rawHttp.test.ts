@@ -1,6 +1,6 @@
 import t from 'tap';
 import { Connection, head } from '../fixtures/connection.js';
-import { OUTCOMES, rawCases, type RawCase } from '../fixtures/rawCases.js';
+import { OUTCOMES, rawCases, sendCase, type RawCase } from '../fixtures/rawCases.js';
 import { startServer } from '../fixtures/server.js';
 
 /**
@@ -9,8 +9,6 @@ import { startServer } from '../fixtures/server.js';
  * clear that a proxy in front still reads the same requests as we do.
  */
 
-/** Long enough for the server to read what came before it by itself, on a busy machine too. */
-const PAUSE_MS = 300;
 /** The library's time-outs come after 8 to 12 s; an end before this was meant. */
 const AT_ONCE_MS = 5_000;
 const NEXT_ID = 'the-next-request';
@@ -35,10 +33,7 @@ async function afterwards(connection: Connection): Promise<'open' | 'spoiled' | 
 /** What a case comes to, in the words of the table. */
 async function outcomeOf(connection: Connection, rawCase: RawCase): Promise<string> {
   const startedMs = Date.now();
-  for (const [index, piece] of rawCase.pieces.entries()) {
-    if (index > 0) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-    await connection.write(Buffer.from(piece, 'latin1'));
-  }
+  await sendCase(connection, rawCase);
   const statuses: number[] = [];
   const answers = expectedOutcome(rawCase).match(/\d+/g)?.length ?? 1;
   while (statuses.length < answers) {

@@ -21,16 +21,14 @@ const skip = existsSync(SCHEMATHESIS) ? false : 'npm run python -- schemathesis 
 
 t.test('the document allows what the service scores, and nothing else', { skip }, async (t) => {
   const server = await startServer(t, { env: { ACUITY_DEADLINE_MS: '60000', ACUITY_LOG_LEVEL: 'fatal' } });
-  const url = `http://127.0.0.1:${server.port}`;
-  const address = ['--url', url, '--header', `X-API-Key: ${server.key}`];
+  const address = ['--url', server.known.ACUITY_URL, '--header', `X-API-Key: ${server.key}`];
   const { code, stdout, stderr } = await ended(
     SCHEMATHESIS,
     ['run', DOCUMENT, ...address, ...HOW.split(' '), '--seed', SEED, ...EXTENT],
     {
       cwd: t.testdir({}), // it keeps findings where it runs
       env: cleanEnvironment({
-        ACUITY_URL: url,
-        ACUITY_API_KEY: server.key,
+        ...server.known,
         PYTHONPATH: join(REPOSITORY, 'test/foreign'),
         PYTHONDONTWRITEBYTECODE: '1',
         SCHEMATHESIS_HOOKS: 'schemathesis_hooks',

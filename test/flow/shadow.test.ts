@@ -1,6 +1,5 @@
 import { readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import type { Differences } from '#acuity/admin/differences.js';
 import { modelLabel } from '#acuity/model/manifest.js';
@@ -8,14 +7,12 @@ import { metricsOf, valueOf, type Series } from '../fixtures/promtool.js';
 import { requestBody } from '../fixtures/bodies.js';
 import { Connection, head, sendOn } from '../fixtures/connection.js';
 import { copyModel, manifestOf, MODEL, replaceFile, turnLink } from '../fixtures/model.js';
-import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
-import { ended } from '../fixtures/scripts.js';
-import { startServer } from '../fixtures/server.js';
+import { acuity } from '../fixtures/scripts.js';
+import { CLEAN, startServer } from '../fixtures/server.js';
 import { loopsOf } from '../fixtures/stops.js';
 import { until } from '../fixtures/until.js';
 
 const REQUESTS = 240;
-const WAIT_MS = 60_000;
 
 /** The shipped network with other scores: what its graphs multiply shares by is halved, and nothing else. */
 async function half(folder: string): Promise<string> {
@@ -26,9 +23,7 @@ async function half(folder: string): Promise<string> {
     return [`--${variant}`, path];
   });
   const bundle = ['model', 'bundle', ...graphs, '--name', 'half', '--version', '1.0.0', '--out', out];
-  const command = [join(REPOSITORY, 'dist/main.js'), ...bundle];
-  const options = { cwd: REPOSITORY, env: cleanEnvironment() };
-  const { code, stderr } = await ended(process.execPath, command, options);
+  const { code, stderr } = await acuity(bundle);
   if (code !== 0) throw new Error(stderr);
   return out;
 }
@@ -71,13 +66,15 @@ t.test('a shadow model beside the one that answers', async (t) => {
 
   /** Looks, and scores meanwhile where `isUnderLoad`. */
   async function untilMetrics(holds: (series: Series[]) => boolean, isUnderLoad = false): Promise<Series[]> {
-    const endsMs = Date.now() + WAIT_MS;
-    for (;;) {
-      const series = await metricsOf(server.adminPort);
-      if (holds(series)) return series;
-      if (Date.now() > endsMs) throw new Error(`it never came true: ${server.output()}`);
-      await (isUnderLoad ? score() : pause(100));
-    }
+    let series: Series[] = [];
+    await until(
+      async () => {
+        if (isUnderLoad) await score();
+        return holds((series = await metricsOf(server.adminPort)));
+      },
+      isUnderLoad ? 1 : 100,
+    );
+    return series;
   }
 
   /** What the dashboard is told first, as far as it is about the shadow model. */
@@ -131,6 +128,5 @@ t.test('a shadow model beside the one that answers', async (t) => {
     t.equal(valueOf(series, 'acuity_worker_restarts_total'), 0);
   });
 
-  server.signal('SIGTERM');
-  t.strictSame(await server.exited, { code: 0, signal: null });
+  t.strictSame(await server.stop(), CLEAN);
 });

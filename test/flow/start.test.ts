@@ -1,15 +1,13 @@
-import { createServer, type AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import t from 'tap';
 import { copyModel, replaceFile } from '../fixtures/model.js';
 import { runServer } from '../fixtures/server.js';
 import { SLOW_THREADS } from '../fixtures/stops.js';
+import { listening } from '../fixtures/until.js';
 
-const taken = createServer().listen(0, '127.0.0.1');
-await once(taken, 'listening');
-t.teardown(() => taken.close());
-const { port } = taken.address() as AddressInfo;
+const port = await listening(t, createServer());
 
 const SCORES = { C_SCORE: 99.99, attention: 0.01, memory: 99.99, reasoning: 0.01, stress: 99.99 };
 const GOLDEN = {

@@ -2,14 +2,13 @@ import t from 'tap';
 import { BAD_AGES } from '../fixtures/ages.js';
 import { metricsOf, valueOf } from '../fixtures/promtool.js';
 import { requestBody } from '../fixtures/bodies.js';
-import { Connection, head, send, type Reply } from '../fixtures/connection.js';
-import { startServer } from '../fixtures/server.js';
+import { Connection, head, type Reply } from '../fixtures/connection.js';
+import { CLEAN, startServer } from '../fixtures/server.js';
 import { FAULTY } from '../fixtures/stops.js';
 
 /** Stops of a sound service: every request that was taken in is answered, and the exit code is 0. Others: flow/hanging. */
 
 const CONNECTIONS = 64;
-const CLEAN = { code: 0, signal: null };
 
 /** What the keep-alive connections have seen. */
 const tally = {
@@ -68,7 +67,7 @@ t.test(
     const bodies = [{ current_session: { age: BAD_AGES.lags } }, { ...requestBody(2, 1), explain: true }].map(
       (body) => JSON.stringify(body),
     );
-    const answers = bodies.map((body) => send(server.port, { headers: { 'X-API-Key': server.key }, body }));
+    const answers = bodies.map((body) => server.predict(body));
     const taken = async (): Promise<number> =>
       valueOf(await metricsOf(server.adminPort), 'acuity_request_body_bytes_total');
     while ((await taken()) < bodies.join('').length);

@@ -1,19 +1,18 @@
-import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { requestBody } from '../fixtures/bodies.js';
-import { send } from '../fixtures/connection.js';
 import { copyModel } from '../fixtures/model.js';
-import { startServer } from '../fixtures/server.js';
+import { lacking } from '../fixtures/scripts.js';
+import { CLEAN, startServer } from '../fixtures/server.js';
 import { loopsOf } from '../fixtures/stops.js';
 import { until } from '../fixtures/until.js';
 
 /** What the whole process, native libraries included, asks of the system in the way of networks. */
 
 const TRACE = ['strace', '-D', '-f', '--seccomp-bpf', '-qq', '-s', '200', '-e', 'trace=network'];
-const isMissing = spawnSync('strace', ['-qq', '-o', '/dev/null', 'true']).status !== 0;
-const skip = isMissing && 'strace is not installed here, or may not trace (Debian: apt-get install strace)';
+const why = 'strace is not installed here, or may not trace (Debian: apt-get install strace)';
+const skip = lacking('strace -qq -o /dev/null true', why);
 
 /** Calls that reach out, or name whom they send to. */
 const REACHES_OUT = /\bconnect\(|sa_family=AF_INET/;
@@ -27,16 +26,14 @@ t.test('nothing leaves the process', { skip }, async (t) => {
     under: [...TRACE, '-o', trace],
     env: { ACUITY_MODEL: copyModel(join(folder, 'model')), ...loopsOf(2) },
   });
-  const ask = async (body: string, key = server.key): Promise<number> =>
-    (await send(server.port, { headers: { 'X-API-Key': key }, body })).status;
+  const ask = async (body: string, key?: string): Promise<number> => (await server.predict(body, key)).status;
   for (const past of [0, 5]) t.equal(await ask(JSON.stringify(requestBody(past))), 200);
   t.strictSame([await ask('{'), await ask('{}', 'other')], [400, 403]);
   for (const target of ['/', '/metrics', '/readyz', '/openapi.json', '/docs'])
-    t.equal((await send(server.adminPort, { method: 'GET', target })).status, 200, target);
+    t.equal((await server.get(target)).status, 200, target);
   server.signal('SIGHUP');
   await until(() => server.output().includes('model in force'));
-  server.signal('SIGTERM');
-  t.strictSame(await server.exited, { code: 0, signal: null });
+  t.strictSame(await server.stop(), CLEAN);
   const lines = readFileSync(trace, 'utf8').split('\n');
   const bound = lines.filter((line) => /\bbind\(.*AF_INET/.test(line));
   t.ok(bound.length > 0, 'the trace shows what there is');

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { createKey } from '#acuity/auth/key.js';
 import { metricsOf, valueOf, type Series } from '../fixtures/promtool.js';
 import { requestBody, session } from '../fixtures/bodies.js';
 import { Connection, head, send, sendOn } from '../fixtures/connection.js';
-import { startServer, type RunningServer } from '../fixtures/server.js';
+import { CLEAN, startServer, type RunningServer } from '../fixtures/server.js';
 import { loopsOf } from '../fixtures/stops.js';
+import { listening } from '../fixtures/until.js';
 
 /**
  * What a running service tells of its requests in metrics, log and traces: what was sent is what is counted, and no
@@ -19,35 +19,19 @@ const SCORED = 200;
 const CALLERS = 8;
 const LOOPS = 2;
 
-interface Collector {
-  /** The base address, as `OTEL_EXPORTER_OTLP_ENDPOINT` names it. */
-  readonly url: string;
-  /** Everything that was sent: protobuf, in which texts and ids stand as they are. */
-  sent(): Buffer;
-}
-
-async function startCollector(t: Test): Promise<Collector> {
+/** Its base address, and everything that was sent: protobuf, in which texts and ids stand as they are. */
+async function startCollector(t: Test) {
   const sent: Buffer[] = [];
   const server = createHttpServer(async (request, response) => {
     const isOurs = request.method === 'POST' && request.url === '/v1/traces';
     sent.push(Buffer.concat(await request.toArray()));
     response.writeHead(isOurs ? 200 : 404, { 'Content-Type': 'application/x-protobuf' }).end();
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => {
-    server.close();
-    server.closeAllConnections();
   });
-  const { port } = server.address() as AddressInfo;
+  const port = await listening(t, server);
   return { url: `http://127.0.0.1:${port}`, sent: () => Buffer.concat(sent) };
 }
 
-interface Context {
-  readonly traceId: Buffer;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-function context(flags = '01'): Context {
+function context(flags = '01') {
   const traceId = randomBytes(16);
   const traceparent = `00-${traceId.toString('hex')}-${randomBytes(8).toString('hex')}-${flags}`;
   return { traceId, headers: { traceparent } };
@@ -215,12 +199,9 @@ t.test('no value and no key is in log, metrics and traces; what is sampled is tr
   t.equal(await ask('{}', { 'X-API-Key': 'sk_live_nonsense', ...keyless.headers }), 403);
   t.equal(await ask(markedBody(0), { ...KEYED, ...unsampled.headers }), 200);
 
-  const pages = await Promise.all(
-    ['/metrics', '/healthz', '/readyz'].map((target) => send(server.adminPort, { method: 'GET', target })),
-  );
+  const pages = await Promise.all(['/metrics', '/healthz', '/readyz'].map((target) => server.get(target)));
   t.notMatch(pages[0]?.body, /sk_|NaN/);
-  server.signal('SIGTERM');
-  t.strictSame(await server.exited, { code: 0, signal: null }, 'the stop sends the traces that are left');
+  t.strictSame(await server.stop(), CLEAN, 'the stop sends the traces that are left');
   const sent = collector.sent();
   for (const { traceId } of traced) t.ok(sent.includes(traceId), 'its trace is continued');
   for (const { traceId } of untraced) t.notOk(sent.includes(traceId));
@@ -247,31 +228,24 @@ t.test(
   async (t) => {
     const before = collector.sent().length;
     const sockets = new Set<Socket>();
-    const silent = createServer((socket) => void sockets.add(socket)).listen(0, '127.0.0.1');
-    await once(silent, 'listening');
-    t.teardown(() => {
-      silent.close();
-      for (const socket of sockets) socket.destroy();
-    });
+    const silent = await listening(
+      t,
+      createServer((socket) => void sockets.add(socket)),
+    );
+    t.teardown(() => sockets.forEach((socket) => socket.destroy()));
     const endpoint = (url: string) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: url });
     const envs = [
-      endpoint(`http://127.0.0.1:${(silent.address() as AddressInfo).port}`),
+      endpoint(`http://127.0.0.1:${silent}`),
       endpoint('http://127.0.0.1:1'),
       { ...endpoint(collector.url), OTEL_SDK_DISABLED: 'true' },
     ];
     const tried = envs.map(async (env): Promise<RunningServer> => {
-      const { key, ...other } = await startServer(t, { env });
-      const headers = { 'X-API-Key': key };
-      for (let request = 0; request < 20; request++) {
-        const { status } = await send(other.port, {
-          headers: { ...headers, ...context().headers },
-          body: markedBody(0),
-        });
-        t.equal(status, 200);
-      }
-      other.signal('SIGTERM');
-      t.strictSame(await other.exited, { code: 0, signal: null });
-      return { key, ...other };
+      const other = await startServer(t, { env });
+      const headers = { 'X-API-Key': other.key, ...context().headers };
+      for (let request = 0; request < 20; request++)
+        t.equal((await send(other.port, { headers, body: markedBody(0) })).status, 200);
+      t.strictSame(await other.stop(), CLEAN);
+      return other;
     });
     const [, absent] = await Promise.all(tried);
     t.match(absent?.output(), /traces are not sent/);

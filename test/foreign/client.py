@@ -1,6 +1,5 @@
 """A caller in Python: `client.py LIBRARY PORT WAY FILE...`. See test/flow/foreignClients.test.ts."""
 
-import asyncio
 import http.client
 import os
 import sys
@@ -59,37 +58,12 @@ def by_httpx(bodies):
             print(answer.status_code, answer.text)
 
 
-async def by_aiohttp(bodies):
-    import aiohttp
-
-    async def each(pieces):
-        for piece in pieces:
-            yield piece
-
-    async with aiohttp.ClientSession(trust_env=False) as session:
-        for body in bodies:
-            content, headers = prepared(body)
-            data = content if isinstance(content, bytes) else each(content)
-            try:
-                async with session.post(URL, data=data, headers=headers) as answer:
-                    text = await answer.text()
-            except (aiohttp.ClientError, Dropped):
-                if WAY != "cut":
-                    raise
-                continue
-            if WAY != "cut":
-                print(answer.status, text)
-
-
 def main():
     bodies = []
     for path in 2 * PATHS:
         with open(path, "rb") as file:
             bodies.append(file.read())
-    if LIBRARY == "aiohttp":
-        asyncio.run(by_aiohttp(bodies))
-    else:
-        {"http.client": by_http_client, "httpx": by_httpx}[LIBRARY](bodies)
+    {"http.client": by_http_client, "httpx": by_httpx}[LIBRARY](bodies)
 
 
 main()

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs, below .build/foreign, what test/foreign calls the service with: Python's httpx and aiohttp, Rust's
+# Installs, below .build/foreign, what test/foreign calls the service with: Python's httpx, Rust's
 # reqwest; and the generators of clients in Go and Java. Tests of what can't be installed here are skipped.
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 folder=$PWD/.build/foreign
@@ -12,8 +12,8 @@ mkdir -p "$folder"
 made() { if [ $? = 0 ]; then echo "$1: ready"; else echo "$1: can't be had here"; fi >&2; }
 
 python3 -m venv "$folder/python" &&
-  "$folder/python/bin/python" -m pip install --quiet httpx aiohttp
-made 'Python libraries'
+  "$folder/python/bin/python" -m pip install --quiet httpx
+made httpx
 cargo build --quiet --release --manifest-path test/foreign/rust/Cargo.toml --target-dir "$folder/rust"
 made reqwest
 go install github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2 && go -C "$generated" mod download

@@ -3,12 +3,10 @@ Nights in the forms in which other tools write them, and scores as those tools r
 
     tables.py write FOLDER      writes a file for each form, and the same nights as requests, requests.ndjson
     tables.py read FOLDER       prints what each library reads of each file of scores, a line of JSON for each row
-    tables.py ask PORT FOLDER   sends each night with its past over HTTP, explained, and prints the answers
 """
 
 import csv
 import datetime
-import http.client
 import json
 import os
 import random
@@ -205,36 +203,6 @@ def read(folder):
                 print(json.dumps({"file": name, "library": library, **kept, **scores, "explanation": explanation}))
 
 
-TARGETS = ("C_SCORE", "attention", "memory", "reasoning", "stress", "valence", "arousal")
-
-
-def ask(port, folder):
-    """Each night with what the person's nights before it were answered."""
-    connection = http.client.HTTPConnection("127.0.0.1", int(port), timeout=60)
-
-    def answer(text):
-        headers = {"X-API-Key": os.environ["ACUITY_API_KEY"], "Content-Type": "application/json"}
-        connection.request("POST", "/predict", body=text.encode(), headers=headers)
-        answered = connection.getresponse()
-        return answered.status, json.loads(answered.read())
-
-    past = {}
-    with open(os.path.join(folder, "requests.ndjson"), encoding="utf-8") as file:
-        lines = [json.loads(line) for line in file]
-    for line in lines:
-        before = past.setdefault(line["person"], [])
-        request = {
-            "current_session": line["current_session"],
-            "past_sessions": [session for session, _ in before],
-            "past_targets": [target for _, target in before],
-            "explain": True,
-        }
-        status, said = answer(json.dumps(request))
-        if status == 200:
-            before.append((line["current_session"], {key: said[key] for key in TARGETS}))
-        print(json.dumps({"id": line["id"], "status": status, "explanation": said.get("explanation")}))
-
-
 if __name__ == "__main__":
     job, *given = sys.argv[1:]
-    {"write": write, "read": read, "ask": ask}[job](*given)
+    {"write": write, "read": read}[job](*given)

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { requestIds } from '#acuity/http/requestId.js';
+import { requestIds } from '#acuity/http/exchange.js';
 
 t.test('a well-formed id is kept, another one is replaced', async (t) => {
   const id = requestIds('p');

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { ExchangeRecord } from '#acuity/http/exchange.js';
+import type { ExchangeRecord } from '#acuity/http/accessLog.js';
 import { RequestTracer } from '#acuity/http/requestTracer.js';
 import { type TracedRequest, TraceLimit, TraceQueue } from '#acuity/tracing/tracedRequest.js';
 
@@ -25,13 +25,7 @@ const RECORD: ExchangeRecord = {
   },
 };
 
-interface Tracing {
-  readonly tracer: RequestTracer;
-  readonly passed: TracedRequest[];
-  readonly dropped: () => number;
-}
-
-function tracing(clock = CLOCK, isTaken = true): Tracing {
+function tracing(clock = CLOCK, isTaken = true) {
   const passed: TracedRequest[] = [];
   let dropped = 0;
   const tracer = new RequestTracer({

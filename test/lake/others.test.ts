@@ -4,10 +4,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { tableFromIPC, tableToIPC } from 'apache-arrow';
 import t, { type Test } from 'tap';
-import { acuity, folder, modelScorer, rowsOf, runLake, runStream, type Asked } from '#fixtures/lake.js';
+import { folder, modelScorer, rowsOf, runLake, runStream, type Asked } from '#fixtures/lake.js';
 import { REPOSITORY, cleanEnvironment } from '#fixtures/repository.js';
-import { ended } from '#fixtures/scripts.js';
-import { startServer } from '#fixtures/server.js';
+import { acuity, ended } from '#fixtures/scripts.js';
 import type { TableRow } from '#fixtures/tables.js';
 
 /**
@@ -86,22 +85,13 @@ t.test('tables of pyarrow, Polars, DuckDB and pandas are explained as the same r
   holdAgainstRequests(t, WRITTEN, await score(t, WRITTEN, 'ndjson'));
 });
 
-t.test('those libraries write them and read the explanations, the same as over HTTP', { skip }, async (t) => {
-  const server = await startServer(t);
+t.test('those libraries write them and read the explanations', { skip }, async (t) => {
   const run = async (...args: readonly string[]): Promise<TableRow[]> =>
-    rowsOf(await python([program('tables.py'), ...args], cleanEnvironment({ ACUITY_API_KEY: server.key })));
+    rowsOf(await python([program('tables.py'), ...args]));
   const from = folder(t);
   await run('write', from);
   const scored = await score(t, from, 'ndjson');
   holdAgainstRequests(t, from, scored);
-
-  const answers = await run('ask', String(server.port), from);
-  const lines = scored.get('requests.ndjson')?.rows ?? [];
-  const explained = new Map(lines.map(({ id, explanation }) => [id, explanation]));
-  for (const { id, status, explanation } of answers) {
-    t.equal(status, explained.has(id) ? 200 : 422, String(id));
-    t.strictSame(explanation ?? undefined, explained.get(id), String(id));
-  }
 
   for (const to of ['parquet', 'csv'] as const) {
     const outDir = folder(t);
@@ -109,7 +99,7 @@ t.test('those libraries write them and read the explanations, the same as over H
     const rows = await run('read', outDir);
     const libraries = new Set(rows.map(({ library }) => library));
     t.ok(libraries.size >= 3, [...libraries].join());
-    t.equal(rows.length, libraries.size * files.size * explained.size);
+    t.equal(rows.length, libraries.size * files.size * 11);
     for (const { file, library, ...row } of rows) {
       const own = [...scored].find(([name]) => stemOf(name) === stemOf(String(file)))?.[1].rows;
       const line = own?.find(({ id }) => id === row['id']);

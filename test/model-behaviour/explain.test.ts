@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import t from 'tap';
 import { CONTRIBUTORS, CONTRIBUTOR_GROUPS, EXPLANATION } from '#acuity/contract/explanation.js';
 import { SCORE_FIELDS } from '#rules/fields.js';
@@ -14,7 +12,7 @@ import { recordOf, ServedModel } from '#training/served.js';
 import { requestBody } from '../fixtures/bodies.js';
 import { slowShapley } from '../fixtures/slowShapley.js';
 import { MODEL } from '../fixtures/model.js';
-import { REPOSITORY } from '../fixtures/repository.js';
+import { textOf } from '../fixtures/repository.js';
 
 const model = await ServedModel.open(MODEL);
 const bundle = await loadBundle(MODEL);
@@ -99,9 +97,10 @@ t.test('contributions are what plain requests of all mixtures give', async (t) =
 });
 
 t.test('the answer in docs is what the network answers', async (t) => {
-  const page = (name: string): string => readFileSync(join(REPOSITORY, 'docs/examples', name), 'utf8');
-  const saved = JSON.parse(page('explained.json')) as { inference_time_ms: number };
-  const { scores, said } = await explain(JSON.parse(page('explain.json')) as PredictionRequestBody);
+  const saved = JSON.parse(textOf('docs/examples/explained.json')) as { inference_time_ms: number };
+  const { scores, said } = await explain(
+    JSON.parse(textOf('docs/examples/explain.json')) as PredictionRequestBody,
+  );
   const plain = respond(scores, 0, saved.inference_time_ms, bundle.manifest.thresholds);
   t.strictSame(JSON.parse(withField(plain, 'explanation', said)), saved);
 });

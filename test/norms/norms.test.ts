@@ -1,16 +1,14 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { type Norm, NORMS, normsIn, readNorms } from '#acuity/norms/norms.js';
-import { REPOSITORY, script } from '../fixtures/repository.js';
+import { script, textOf } from '../fixtures/repository.js';
 
 const { computeNorms } = await script<{
   computeNorms(folder: string): Readonly<Record<string, { readonly norm: Norm }>>;
 }>('norms.js');
 
-const { pss10: PSS10 } = JSON.parse(
-  readFileSync(join(REPOSITORY, 'packages/norms/published.json'), 'utf8'),
-) as { pss10: Norm };
+const { pss10: PSS10 } = JSON.parse(textOf('packages/norms/published.json')) as { pss10: Norm };
 
 const folder = process.env['VALIDATION_DATA'];
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
@@ -61,7 +59,7 @@ t.test(
   'what is computed is what `node scripts/norms.js` computes',
   { skip: folder === undefined && 'VALIDATION_DATA names no folder with the public data' },
   async (t) => {
-    const kept: unknown = JSON.parse(readFileSync(join(REPOSITORY, 'packages/norms/computed.json'), 'utf8'));
+    const kept: unknown = JSON.parse(textOf('packages/norms/computed.json'));
     const computed = Object.entries(computeNorms(folder ?? '')).map(([name, { norm }]) => [name, norm]);
     t.strictSame(Object.fromEntries(computed), kept);
   },

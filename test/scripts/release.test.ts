@@ -1,9 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { REPOSITORY, script } from '../fixtures/repository.js';
+import { cleanEnvironment, REPOSITORY, script, textOf } from '../fixtures/repository.js';
 
-const textOf = (path: string): string => readFileSync(join(REPOSITORY, path), 'utf8');
 /** Licences that ask for no more than their text. */
 const PERMISSIVE =
   /^(MIT|MIT OR Apache-2\.0|ISC|Apache-2\.0|BSD-[23]-Clause|0BSD|BlueOak-1\.0\.0|CC0-1\.0|\(MIT OR CC0-1\.0\))$/;
@@ -32,4 +31,27 @@ t.test('only the configuration reads the environment', async (t) => {
   const readers = sources.filter((path) => path.endsWith('.ts') && /process\s*(\.|\[['"])env\b/.test(textOf(`src/${path}`))); // prettier-ignore
   // The second one writes samples of code for callers, and reads nothing.
   t.strictSame(readers.toSorted(), [join('config', 'options.ts'), join('contract', 'codeSamples.ts')]);
+});
+
+type Texts = Readonly<Record<string, string>>;
+
+const { documents, recordLayout } = await script<{
+  documents(env: NodeJS.ProcessEnv): Promise<Texts>;
+  recordLayout(): string;
+}>('docs.js');
+const { ruleTables } = await script<{ ruleTables(): Promise<Texts> }>('ruleTables.js');
+
+/** Scores in whole points, because another processor may round the last digit otherwise; without the time of a run. */
+function comparable(text: string): string {
+  const figures = (line: string): string =>
+    line.replace(/"inference_time_ms":[\d.]+/, '').replace(/\d+\.\d+/g, (score) => Number(score).toFixed());
+  return text.replace(/^\{"C_SCORE".*$/gm, figures);
+}
+
+t.test('what is generated is what `npm run docs` writes', async (t) => {
+  const layout = { 'src/records/layout.ts': recordLayout() };
+  const texts = { ...(await documents(cleanEnvironment())), ...(await ruleTables()), ...layout };
+  for (const [path, text] of Object.entries(texts)) {
+    t.equal(comparable(textOf(path)), comparable(text), `${path}: npm run docs`);
+  }
 });

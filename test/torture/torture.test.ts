@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { REPOSITORY, cleanEnvironment } from '../fixtures/repository.js';
@@ -38,17 +37,4 @@ t.test('an unknown part is an error', async (t) => {
   const { code, stderr } = await ended(process.execPath, [MAIN, 'other'], { cwd: REPOSITORY });
   t.equal(code, 64);
   t.match(stderr, 'no part is called other');
-});
-
-t.test('the document has a place for each part', async (t) => {
-  const { stdout } = await ended(process.execPath, [MAIN, '--help'], { cwd: REPOSITORY });
-  const names = [...stdout.matchAll(/^ {2}([a-z]+) {2,}\S.*\n {12}not simulated/gm)].map(
-    ([, name = '']) => name,
-  );
-  t.ok(names.length >= PARTS.length);
-  const document = readFileSync(join(REPOSITORY, 'docs/RELIABILITY.md'), 'utf8');
-  for (const name of names) {
-    t.match(document, `<!-- torture ${name}: npm run faults -- ${name} --docs -->`);
-    t.match(document, `<!-- /torture ${name} -->`);
-  }
 });

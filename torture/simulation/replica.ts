@@ -8,14 +8,13 @@ import { RedisKeyStore } from '#acuity/auth/redisKeys.js';
 import type { StoreTransport } from '#acuity/auth/redisNames.js';
 import type { Clock } from '#acuity/base/clock.js';
 import { pick, type Random } from '#acuity/base/random.js';
-import { MetricWriter } from '#acuity/base/metrics.js';
 import type { Config } from '#acuity/config/options.js';
-import { METRICS, allocateLoopMetrics } from '#acuity/contract/metrics.js';
+import { allocateLoopMetrics, loopRecorders } from '#acuity/contract/metrics.js';
 import { AccessLog } from '#acuity/http/accessLog.js';
 import { BodyBudget, allocateBodyBudget } from '#acuity/http/bodyBudget.js';
 import type { LoopLag } from '#acuity/http/loopMetrics.js';
 import { Predict } from '#acuity/http/predict.js';
-import { requestIds } from '#acuity/http/requestId.js';
+import { requestIds } from '#acuity/http/exchange.js';
 import { RequestMetrics } from '#acuity/http/requestMetrics.js';
 import { RequestObserver } from '#acuity/http/requestObserver.js';
 import type { Bundle } from '#acuity/model/bundle.js';
@@ -233,7 +232,7 @@ export class Replica {
       bytesMax: settings.bodiesMaxBytes,
       bodyBytesMax: settings.bodyMaxBytes,
     });
-    const metrics = new RequestMetrics(new MetricWriter(METRICS, allocateLoopMetrics()));
+    const metrics = new RequestMetrics(loopRecorders(allocateLoopMetrics()));
     const access = new AccessLog(this.silent, 0);
     const onHung = (): void => {
       predict.hang();

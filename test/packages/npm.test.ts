@@ -1,10 +1,71 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { spawn } from 'node:child_process';
+import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import t from 'tap';
 import ts from 'typescript';
 import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
-import { ended } from '../fixtures/scripts.js';
-import { startServer } from '../fixtures/server.js';
+import { ended, unpacked } from '../fixtures/scripts.js';
+
+/** The packages for npm as they are packed, each in an empty folder: the server, and the client against it. */
+
+const all = t;
+/** Address and key of the packed server, as clients take them from the environment. */
+let served: Readonly<Record<string, string>> = {};
+
+t.test('the packed server', async (t) => {
+  const folder = all.testdir({}); // it serves from there to the end
+  const { installed } = await unpacked(folder, 'acuity');
+
+  // What it depends on is as this repository has it: a test must not need a registry.
+  const { bin, dependencies } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as {
+    bin: { acuity: string };
+    dependencies: Record<string, string>;
+  };
+  mkdirSync(join(installed, 'node_modules'));
+  for (const name of Object.keys(dependencies)) {
+    const link = join(installed, 'node_modules', name);
+    mkdirSync(dirname(link), { recursive: true }); // of a scoped package
+    symlinkSync(join(REPOSITORY, 'node_modules', name), link);
+  }
+  const acuity = join(installed, bin.acuity);
+  const env = cleanEnvironment({ ACUITY_PORT: '0', ACUITY_ADMIN_PORT: '0' });
+  const run = (...args: string[]) => ended(process.execPath, [acuity, ...args], { cwd: folder, env });
+
+  await t.test('it brings the model, and nothing that trains one', async (t) => {
+    t.strictSame(readdirSync(join(installed, 'native-models')), ['acuity-base']);
+    t.notOk(readdirSync(installed).includes('test'));
+  });
+
+  const issued = await run('keys', 'issue', '--kind', 'demo', '--json');
+  const { key } = JSON.parse(issued.stdout) as { key: string };
+  t.match((await run('keys', 'list')).stdout, /demo/);
+
+  await t.test('acuity/client is the client', async (t) => {
+    const code = `import { AcuityClient } from 'acuity/client'; console.log(typeof AcuityClient)`;
+    const args = ['--input-type=module', '-e', code];
+    t.match(await ended(process.execPath, args, { cwd: folder, env }), { stdout: 'function\n' });
+  });
+
+  await t.test('it serves, and shows the reference page', async (t) => {
+    const server = spawn(process.execPath, [acuity, 'serve'], { cwd: folder, env });
+    const exited = new Promise((resolve) => server.once('exit', resolve));
+    all.teardown(async () => {
+      server.kill('SIGKILL');
+      await exited;
+    });
+    for await (const line of createInterface({ input: server.stdout })) {
+      if (!line.startsWith('{"event":"listening"')) continue;
+      const { port, adminPort } = JSON.parse(line) as { port: number; adminPort: number };
+      server.stdout.resume();
+      const admin = `http://127.0.0.1:${adminPort}`;
+      t.match(await (await fetch(`${admin}/docs`)).text(), 'Score one session');
+      t.equal((await fetch(`${admin}/docs/reference.css`)).status, 200);
+      served = { ACUITY_URL: `http://127.0.0.1:${port}`, ACUITY_API_KEY: key };
+      break;
+    }
+  });
+});
 
 /** 80 KiB before predictMany (7 with its declarations in both formats) and what adapters of payloads found (6); the README says the bound. */
 const PACKED_BYTES_MAX = 96 * 1024;
@@ -27,27 +88,13 @@ export const scored = (): Promise<number> =>
   new History(client, memoryStorage()).score('a', session, { retries: 0 }).then(({ scores }) => scores.attention);
 `;
 
-t.test('the packed client in an empty folder', async (t) => {
+t.test('the packed client', async (t) => {
   const folder = t.testdir({});
-  const npm = process.env['npm_execpath'];
-  const pack = ['pack', '-w', 'acuity-client', `--pack-destination=${folder}`];
-  const [command, args]: [string, string[]] =
-    npm === undefined ? ['npm', pack] : [process.execPath, [npm, ...pack]];
-  const packed = await ended(command, args, { cwd: REPOSITORY, env: cleanEnvironment() });
-  t.equal(packed.code, 0, packed.stderr);
-  const [tarball = ''] = readdirSync(folder);
-  const installed = join(folder, 'node_modules/acuity-client');
-  mkdirSync(installed, { recursive: true });
-  const untar = ['-xzf', join(folder, tarball), '-C', installed, '--strip-components=1'];
-  t.equal((await ended('tar', untar, { cwd: folder })).code, 0);
+  const { tarball, installed } = await unpacked(folder, 'acuity-client', ['-w', 'acuity-client']);
 
   await t.test('it is small, and brings nothing along', async (t) => {
-    t.ok(statSync(join(folder, tarball)).size <= PACKED_BYTES_MAX);
-    const { dependencies } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as Record<
-      string,
-      unknown
-    >;
-    t.equal(dependencies, undefined);
+    t.ok(statSync(tarball).size <= PACKED_BYTES_MAX);
+    t.notMatch(JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')), { dependencies: Object });
     t.strictSame(readdirSync(installed).sort(), ['LICENSE', 'README.md', 'dist', 'package.json']);
   });
 
@@ -85,12 +132,8 @@ t.test('the packed client in an empty folder', async (t) => {
     t.equal((await run('--input-type=commonjs', '-e', adapter)).stdout, 'function\n');
   });
 
-  await t.test('the programs of its page run in this folder', async (t) => {
-    const server = await startServer(t);
-    const env = cleanEnvironment({
-      ACUITY_URL: `http://127.0.0.1:${server.port}`,
-      ACUITY_API_KEY: server.key,
-    });
+  await t.test('the programs of its page run in this folder, and are scored', async (t) => {
+    const env = cleanEnvironment(served);
     const page = readFileSync(join(installed, 'README.md'), 'utf8');
     const programs = [...page.matchAll(/```js\n([^]*?)```\n/g)];
     t.equal(programs.length, 3);

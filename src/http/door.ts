@@ -1,0 +1,63 @@
+import type { Authenticator } from '../auth/authenticator.js';
+import type { Admission, RateLimiter } from '../auth/rateLimiter.js';
+import type { Clock } from '../base/clock.js';
+import type { OverloadCause } from '../contract/metrics.js';
+import type { BodyProblem } from '../contract/problems.js';
+import type { Readers } from '../reading/read.js';
+import type { RecordingQueue } from '../recording/recordingQueue.js';
+import type { Scorer } from '../scoring/scorer.js';
+import type { BodyScoring } from './answerBody.js';
+import type { BodyBudget } from './bodyBudget.js';
+import type { LoopLag } from './loopMetrics.js';
+import type { RefusalThrottle } from './refusalThrottle.js';
+import type { RequestMetrics } from './requestMetrics.js';
+import type { RequestObserver } from './requestObserver.js';
+
+/** What one event loop answers requests with. */
+export interface PredictOptions extends Readers {
+  readonly authenticator: Pick<Authenticator, 'identify'>;
+  readonly rateLimiter: Pick<RateLimiter, 'admit' | 'admitMore' | 'leftOfDay' | 'refund' | 'spend'>;
+  readonly requestId: (given: string) => string;
+  readonly observer: RequestObserver;
+  readonly metrics: RequestMetrics;
+  readonly clock: Clock;
+  readonly budget: BodyBudget;
+  readonly recordings: Pick<RecordingQueue, 'room' | 'add'>;
+  readonly lag: Pick<LoopLag, 'ms'>;
+  /** If the event loop is later than this, requests are refused at their headers. */
+  readonly lagMaxMs: number;
+  readonly bodyBytesMax: number;
+  /** Longest wait of a line of a list for its scores, and of a recording until it is read. */
+  readonly deadlineMs: number;
+  /** Minimum `Retry-After` of an overload, in seconds. */
+  readonly retryAfterS: number;
+  /** Status of an overload. */
+  readonly overloadStatus: number;
+  /** Uniform, 0 to 1. */
+  readonly random: () => number;
+  /** Reports an unexpected error; the caller gets 500. */
+  onFault(error: unknown, requestId: string): void;
+}
+
+/** The door of an event loop, as its exchanges, lists and recordings see it. */
+export interface Door {
+  readonly options: PredictOptions;
+  /** The scorer of the model in force, replaced as a whole when another is loaded. */
+  readonly scorer: Scorer;
+  readonly refusalThrottle: RefusalThrottle;
+  /** Connections end after their answers, because the listener is about to close. */
+  readonly isDraining: boolean;
+  /** A worker hangs: nothing is scored any more. */
+  readonly isHung: boolean;
+  /** Why no request can be taken now; undefined if one can. */
+  overload(): OverloadCause | undefined;
+  /** Seconds until a request refused for lack of room may be tried again; this refusal counts. */
+  retryAfterS(): number;
+  /** A request, or a line of a list, was scored. */
+  served(): void;
+  /** Takes further tokens from a caller, for what it sends. */
+  spend(admission: Admission, tokens: number): void;
+  /** Takes a body in which the session stands in place of its recording. `payer`: undefined if no caller pays. */
+  takeRead(scoring: BodyScoring, body: Uint8Array, payer: Admission | undefined): void;
+  refuseBody(scoring: BodyScoring, problem: BodyProblem, payer: Admission | undefined): void;
+}

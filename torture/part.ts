@@ -1,4 +1,4 @@
-import type { Teardown } from '#fixtures/server.js';
+import type { Teardown } from '#fixtures/repository.js';
 
 /** How much a part does: `short` in the tests, `long` by hand. */
 export type Form = 'short' | 'long';

@@ -12,14 +12,8 @@ import { startReplicasProxy, WITHOUT_HAPROXY } from '#fixtures/proxies.js';
 import { changeManifest, copyModel } from '#fixtures/model.js';
 import { REDIS, startStore } from '#fixtures/redis.js';
 import { metricsOf, valueOf } from '#fixtures/promtool.js';
-import {
-  freePorts,
-  startServer,
-  type Exit,
-  type Ports,
-  type RunningServer,
-  type Teardown,
-} from '#fixtures/server.js';
+import type { Teardown } from '#fixtures/repository.js';
+import { freePorts, startServer, type Exit, type Ports, type RunningServer } from '#fixtures/server.js';
 import { Trial, type Form, type Part } from './part.js';
 
 /** Three replicas behind HAProxy with a real Redis, under load while they are changed and broken. */

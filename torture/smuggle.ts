@@ -10,7 +10,8 @@ import {
   startPlainNginx,
   type PlainProxy,
 } from '#fixtures/proxies.js';
-import { startServer, type RunningServer, type Teardown } from '#fixtures/server.js';
+import type { Teardown } from '#fixtures/repository.js';
+import { startServer, type RunningServer } from '#fixtures/server.js';
 import { knownAnswers, requestIdOf, wrongAnswer, type KnownAnswer } from './knownAnswers.js';
 import { scoped, Trial, type Form, type Part } from './part.js';
 import { over1, over2, refusable, smuggled, type Send, type Senders } from './smugglers.js';

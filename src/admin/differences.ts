@@ -1,6 +1,7 @@
 import { quantile, type MetricReader } from '../base/metrics.js';
 import { METRICS, type LoopCatalogue } from '../contract/metrics.js';
 import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
+import { short } from './timeSeries.js';
 
 /** How far two models differ, in points; NaN (null in JSON) if nothing was compared. */
 export type Differences = ReturnType<typeof differencesIn>;
@@ -35,8 +36,4 @@ export function differencesIn(reader: MetricReader<LoopCatalogue>) {
       p99Ms: short(quantile(METRICS.shadowRun, run.buckets, 0.99)),
     },
   };
-}
-
-function short(value: number): number {
-  return Math.round(value * 1000) / 1000;
 }

@@ -135,6 +135,6 @@ function share(part: number, whole: number): number {
 }
 
 /** Rounds to a thousandth: more digits would only make the events longer. */
-function short(value: number): number {
+export function short(value: number): number {
   return Math.round(value * 1000) / 1000;
 }

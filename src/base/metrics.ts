@@ -15,17 +15,11 @@ interface Described {
   readonly labels?: Labels;
 }
 
-/** Only ever grows. `scale` converts recorded to exported units, for instance 0.001 for milliseconds. */
-export interface CounterSpec extends Described {
-  readonly type: 'counter';
+/** A counter only ever grows. `scale` converts recorded to exported units, for instance 0.001 for milliseconds. */
+export interface PlainSpec extends Described {
+  readonly type: 'counter' | 'gauge';
   readonly scale?: number;
   /** Exported for each event loop, under the label `loop`. */
-  readonly eachLoop?: boolean;
-}
-
-export interface GaugeSpec extends Described {
-  readonly type: 'gauge';
-  readonly scale?: number;
   readonly eachLoop?: boolean;
 }
 
@@ -42,7 +36,7 @@ export interface HistogramSpec extends Described {
   readonly exportEvery: number;
 }
 
-export type MetricSpec = CounterSpec | GaugeSpec | HistogramSpec;
+export type MetricSpec = PlainSpec | HistogramSpec;
 export type Catalogue = Readonly<Record<string, MetricSpec>>;
 
 /** The names of all metrics of a type. */
@@ -99,7 +93,7 @@ export class Cells {
   constructor(
     private readonly values: Float64Array,
     private readonly first: number,
-    private readonly spec: CounterSpec | GaugeSpec,
+    private readonly spec: PlainSpec,
   ) {}
 
   add(cell: number, amount = 1): void {

@@ -30,10 +30,7 @@ export function asText(config: Config): string {
  * Every variable with its effective value, for the dashboard; `defaults` is the configuration of this machine
  * with no variable set.
  */
-export function settingsOf(
-  config: Config,
-  defaults: Config,
-): { name: string; value: string; meaning: string; isDefault: boolean }[] {
+export function settingsOf(config: Config, defaults: Config) {
   const values = shown(config);
   return ENTRIES.map(([field, { env, doc }]) => ({
     name: env,
@@ -70,7 +67,8 @@ export function withoutPassword(address: string): string {
 }
 
 function defaultOf({ schema, derived }: Variable): string {
-  return derived ?? `\`${String(keyword(schema, 'default'))}\``;
+  const value = keyword(schema, 'default');
+  return derived ?? (value === '' ? 'none' : `\`${String(value)}\``);
 }
 
 function rangeOf(variable: Variable): string {

@@ -62,7 +62,6 @@ export const VARIABLES = {
     env: 'ACUITY_ADMIN_HOSTS',
     schema: Type.String({ default: '', pattern: HOST_NAMES }),
     expects: 'host names, separated by commas',
-    derived: 'none',
     doc: 'Admin listener: names under which it may be asked, besides addresses and `localhost`',
   },
   tryPage: {
@@ -75,7 +74,6 @@ export const VARIABLES = {
     env: 'ACUITY_GRAFANA_URL',
     schema: Type.String({ default: '', pattern: '^(https?://[^\\s]+)?$' }),
     expects: 'an http or https URL',
-    derived: 'none',
     doc: 'Dashboard of the whole fleet in Grafana: the page of this replica links to it',
   },
   httpThreads: {
@@ -156,7 +154,6 @@ export const VARIABLES = {
     env: 'ACUITY_SHADOW_MODEL',
     schema: Type.String({ default: '' }),
     expects: 'a folder',
-    derived: 'none',
     doc: 'Folder of a model that scores copies of answered requests and is compared with `ACUITY_MODEL`; it may come, change and go while the service runs',
   },
   shadowShare: {
@@ -168,7 +165,6 @@ export const VARIABLES = {
     env: 'ACUITY_NORMS',
     schema: Type.String({ default: '' }),
     expects: 'a JSON file',
-    derived: 'none',
     doc: 'File with norms of your own tests, and with your own norms of tests that have one, in the form of `packages/norms/published.json` (docs/MEASURED.md); read at the start',
   },
   logLevel: {
@@ -233,7 +229,6 @@ export const VARIABLES = {
     env: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
     schema: Type.String({ default: '', pattern: COLLECTOR }),
     expects: 'an http or https URL without user and password',
-    derived: 'none',
     secret: true,
     doc: 'The same as a whole address, to which nothing is added; it comes first',
   },

@@ -1,9 +1,7 @@
 import {
   allocateMetrics,
-  type CounterSpec,
-  type GaugeSpec,
-  type HistogramSpec,
   type MetricSpec,
+  type PlainSpec,
   type Recorders,
   recordersIn,
 } from '../base/metrics.js';
@@ -321,7 +319,7 @@ export const METRICS = {
     help: 'Model run of the shadow model that held a compared request',
     ...TIMES,
   },
-} as const satisfies Record<string, CounterSpec | GaugeSpec | HistogramSpec>;
+} as const satisfies Record<string, MetricSpec>;
 
 /** Metrics of the process, read at each scrape. */
 export const PROCESS_METRICS = {
@@ -403,7 +401,7 @@ export const PROCESS_METRICS = {
     name: 'process_start_time_seconds',
     help: 'When the process started, in seconds since 1970',
   },
-} as const satisfies Record<string, Exclude<MetricSpec, HistogramSpec>>;
+} as const satisfies Record<string, PlainSpec>;
 
 export type LoopCatalogue = typeof METRICS;
 /** What an event loop counts with. */

@@ -1,8 +1,6 @@
 /** The closed catalogue: every response of this service except a 200 is one of these. */
 export interface Problem {
   readonly status: number;
-  /** The reason phrase of the status line. */
-  readonly reason: string;
   readonly detail: string;
   /** What the caller can do about it; printed in `docs/ERRORS.md`. */
   readonly remedy: string;
@@ -11,73 +9,61 @@ export interface Problem {
 export const PROBLEMS = {
   notFound: {
     status: 404,
-    reason: 'Not Found',
     detail: 'Not Found',
     remedy: 'The only path is /predict, without a trailing slash.',
   },
   methodNotAllowed: {
     status: 405,
-    reason: 'Method Not Allowed',
     detail: 'Method Not Allowed',
     remedy: 'Use POST.',
   },
   keyMissing: {
     status: 401,
-    reason: 'Unauthorized',
     detail: 'Invalid or missing API key',
     remedy: 'Send the key in the header X-API-Key.',
   },
   keyInvalid: {
     status: 403,
-    reason: 'Forbidden',
     detail: 'Invalid or missing API key',
     remedy: 'The key is mistyped, unknown, expired or revoked: ask the operator for a new or renewed one.',
   },
   rateLimited: {
     status: 429,
-    reason: 'Too Many Requests',
     detail: 'Rate limit exceeded',
     remedy: 'Wait for the seconds in Retry-After; the RateLimit header says which limit was reached.',
   },
   transferEncoding: {
     status: 400,
-    reason: 'Bad Request',
     detail: 'Transfer-Encoding must be chunked',
     remedy: 'Send the body with a Content-Length, or with Transfer-Encoding: chunked and no other coding.',
   },
   contentType: {
     status: 415,
-    reason: 'Unsupported Media Type',
     detail: 'Content-Type must be application/json',
     remedy: 'Send JSON and say so, or leave the header out; a list of requests is application/x-ndjson.',
   },
   contentEncoding: {
     status: 415,
-    reason: 'Unsupported Media Type',
     detail: 'Content-Encoding is not supported',
     remedy: 'Send the body uncompressed.',
   },
   bodyTooLarge: {
     status: 413,
-    reason: 'Payload Too Large',
     detail: 'Request body too large',
     remedy: 'Send fewer or shorter series; the limit is ACUITY_BODY_MAX_BYTES.',
   },
   overloaded: {
     status: 503,
-    reason: 'Service Unavailable',
     detail: 'Service overloaded',
     remedy: 'Try again after the seconds in Retry-After, with growing pauses.',
   },
   overloadedAs429: {
     status: 429,
-    reason: 'Too Many Requests',
     detail: 'Service overloaded',
     remedy: 'Try again after the seconds in Retry-After, with growing pauses.',
   },
   internal: {
     status: 500,
-    reason: 'Internal Server Error',
     detail: 'Internal Server Error',
     remedy: 'Report the X-Request-Id to the operator; the cause is in the log.',
   },
@@ -128,8 +114,8 @@ export type BodyProblem =
       readonly newMeasurements?: number;
     };
 
-export const MALFORMED = { status: 400, reason: 'Bad Request' } as const;
-export const UNPROCESSABLE = { status: 422, reason: 'Unprocessable Entity' } as const;
+export const MALFORMED = { status: 400 } as const;
+export const UNPROCESSABLE = { status: 422 } as const;
 
 /** The body of a 400. */
 export function malformedBody(byte: number): string {
@@ -141,10 +127,11 @@ export function unprocessableBody(findings: readonly Finding[]): string {
   return JSON.stringify({ detail: findings.slice(0, FINDINGS_MAX) });
 }
 
+/** Status and body of a response. */
+export type Refused = Pick<Problem, 'status'> & { readonly body: string };
+
 /** The answer to a body that cannot be scored. */
-export function bodyRefusal(
-  problem: BodyProblem,
-): Pick<Problem, 'status' | 'reason'> & { readonly body: string } {
+export function bodyRefusal(problem: BodyProblem): Refused {
   return problem.kind === 'malformed'
     ? { ...MALFORMED, body: malformedBody(problem.byte) }
     : { ...UNPROCESSABLE, body: unprocessableBody(problem.findings) };

@@ -8,7 +8,7 @@ import type {
   RecordingLabel,
   RefusalCause,
 } from '../contract/metrics.js';
-import { type BodyProblem, bodyRefusal } from '../contract/problems.js';
+import { type BodyProblem, bodyRefusal, type Refused } from '../contract/problems.js';
 import type { Quality } from '../pipeline/quality.js';
 import { rounded } from '../pipeline/respond.js';
 import type { HistoryToCome } from '../records/request.js';
@@ -21,7 +21,6 @@ import {
   type ConnectionEnd,
   headerLine,
   ListAnswer,
-  OK,
   problemAnswer,
   writeAnswer,
   writePiece,
@@ -62,11 +61,9 @@ const TOLD_AT_ONCE: ReadonlySet<RefusalCause> = new Set(['hung', 'draining', 'de
 /** At the head of a request. */
 export const NOTHING_COME: ComeSoFar = { bytes: 0, isWhole: false };
 
-interface Refusal {
+interface Refusal extends Refused {
   readonly cause: RefusalCause;
-  readonly status: string;
   readonly headers: string;
-  readonly body: string;
 }
 
 /**
@@ -154,7 +151,7 @@ export class Exchange implements BodyScoring, HeldRefusal, ExchangeRecord {
       headerLine('X-Model-Version', model.version);
     const body = answerBody(row, inferMs, this);
     this.door.served();
-    if (this.write(OK, headers, body)) this.door.options.observer.scored(this, timing);
+    if (this.write(200, headers, body)) this.door.options.observer.scored(this, timing);
   }
 
   failed(cause: 'expired' | 'fault'): void {
@@ -204,8 +201,7 @@ export class Exchange implements BodyScoring, HeldRefusal, ExchangeRecord {
   }
 
   refuseBody(problem: BodyProblem): void {
-    const { status, reason, body } = bodyRefusal(problem);
-    this.refuse({ cause: problem.kind, headers: NO_HEADERS, status: `${status} ${reason}`, body });
+    this.refuse({ cause: problem.kind, headers: NO_HEADERS, ...bodyRefusal(problem) });
   }
 
   /** An unexpected error, which no refusal covers. */
@@ -249,7 +245,7 @@ export class Exchange implements BodyScoring, HeldRefusal, ExchangeRecord {
     // Stays open, so that the bytes that the caller still sends can be watched.
     const connection = 'endsAsAsked';
     writePiece(res, { status, requestId, headers: NO_HEADERS, body, isHead: false, connection }, false, body);
-    this.door.options.observer.refused(this, 'bodyTooLarge', statusCode(status));
+    this.door.options.observer.refused(this, 'bodyTooLarge', status);
   }
 
   /** Writes the refusal that was held back. */
@@ -295,12 +291,11 @@ export class Exchange implements BodyScoring, HeldRefusal, ExchangeRecord {
   }
 
   private refuseNow({ cause, status, headers, body }: Refusal): void {
-    if (this.write(status, headers, body))
-      this.door.options.observer.refused(this, cause, statusCode(status));
+    if (this.write(status, headers, body)) this.door.options.observer.refused(this, cause, status);
   }
 
   /** False if the caller is gone. */
-  private write(status: string, headers: string, body: string): boolean {
+  private write(status: number, headers: string, body: string): boolean {
     if (this.isGone) return false;
     this.isGone = true;
     const { requestId, isHead } = this.head;
@@ -312,10 +307,6 @@ export class Exchange implements BodyScoring, HeldRefusal, ExchangeRecord {
     const { connection } = this.head;
     return connection === 'stays' && this.door.isDraining ? 'ends' : connection;
   }
-}
-
-function statusCode(status: string): number {
-  return Number(status.slice(0, 3));
 }
 
 const ACCEPTED_ID = /^[A-Za-z0-9._-]{1,128}$/;

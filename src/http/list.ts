@@ -1,4 +1,3 @@
-import type { Clock } from '../base/clock.js';
 import type { Admission } from '../auth/rateLimiter.js';
 import type { RefusalCause } from '../contract/metrics.js';
 import { PROBLEMS, bodyRefusal, lineBody, problemBody, type BodyProblem } from '../contract/problems.js';
@@ -27,6 +26,12 @@ export const NO_EXPLANATIONS: BodyProblem = {
   ],
 };
 
+/** Work on a list, done in small steps. */
+export interface ListTask {
+  /** Does one step. `waits`: nothing to do until the lists are woken. */
+  step(): 'more' | 'waits' | 'done';
+}
+
 /** What a list needs of the lists of its event loop. */
 export interface ListHost {
   readonly door: Door;
@@ -41,12 +46,10 @@ export interface AdmittedList {
   readonly record: ExchangeRecord;
   readonly answer: ListAnswer;
   readonly lines: CountedLines;
-  readonly wantsExplanation: readonly boolean[];
   readonly model: ScoringModel;
   readonly plain: LineLane;
   /** Undefined if no line is to be explained. */
   readonly explained: LineLane | undefined;
-  readonly holder: number;
   /** The admissions that the first line which counts for the day, and all others of them, count for. */
   readonly first: Admission;
   readonly others: Admission;
@@ -95,14 +98,14 @@ export class List implements ListTask {
     private readonly host: ListHost,
     private readonly list: AdmittedList,
   ) {
-    const { lines, wantsExplanation, plain, explained, answer, admittedMs, expiresMs } = list;
+    const { lines, plain, explained, answer, admittedMs, expiresMs } = list;
     this.lines = lines.found.lines;
     this.texts = Array.from<string | undefined>({ length: this.lines.length });
     this.statuses = new Uint16Array(this.lines.length);
     const indexes = [...this.lines.keys()];
     this.firstCounted = indexes.find((index) => !lines.unscorable.has(index)) ?? 0;
     const isExplained = (index: number): boolean =>
-      explained !== undefined && wantsExplanation[index] === true;
+      explained !== undefined && lines.wantsExplanation[index] === true;
     this.courses = [
       { lane: plain, lines: indexes.filter((index) => !isExplained(index)), at: 0 },
       ...(explained ? [{ lane: explained, lines: indexes.filter(isExplained), at: 0 }] : []),
@@ -119,7 +122,7 @@ export class List implements ListTask {
   }
 
   get holder(): number {
-    return this.list.holder;
+    return this.list.first.key.keyIndex;
   }
 
   get expiresMs(): number {
@@ -357,47 +360,5 @@ class ListLine implements Asked, ScoreHandler {
 
   failed(cause: 'expired' | 'fault'): void {
     this.list.failed(this.index, cause);
-  }
-}
-
-/** Work on a list, done in small steps. */
-export interface ListTask {
-  /** Does one step. `waits`: nothing to do until the pump is woken. */
-  step(): 'more' | 'waits' | 'done';
-}
-
-/** Lists get the event loop for this long at a time; a step that has begun is finished. */
-const TURN_MS = 1;
-
-/** Works on all lists of an event loop in turn, a line of each, and yields the loop in between. */
-export class ListPump {
-  private tasks: ListTask[] = [];
-  private isScheduled = false;
-
-  constructor(private readonly clock: Pick<Clock, 'monotonicMs'>) {}
-
-  add(task: ListTask): void {
-    this.tasks.push(task);
-    this.wake();
-  }
-
-  /** Call it when there may be work. */
-  wake(): void {
-    if (this.isScheduled || this.tasks.length === 0) return;
-    this.isScheduled = true;
-    setImmediate(() => this.run());
-  }
-
-  private run(): void {
-    this.isScheduled = false;
-    const untilMs = this.clock.monotonicMs() + TURN_MS;
-    let waiting = 0;
-    while (waiting < this.tasks.length) {
-      const task = this.tasks.shift();
-      const outcome = task?.step() ?? 'done';
-      if (task !== undefined && outcome !== 'done') this.tasks.push(task);
-      waiting = outcome === 'waits' ? waiting + 1 : 0;
-      if (this.clock.monotonicMs() >= untilMs) return this.wake();
-    }
   }
 }

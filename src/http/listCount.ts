@@ -104,16 +104,7 @@ export interface ListBounds {
   readonly plainMax: number;
 }
 
-export interface ListSize {
-  readonly count: number;
-  readonly plain: number;
-  readonly explained: number;
-  readonly tokens: number;
-  /** Lines that count for the day. */
-  readonly scorable: number;
-  /** This many lines, from the first on, fit in any case: at least one, as it would alone. */
-  readonly fit: number;
-}
+export type ListSize = ReturnType<typeof measureList>;
 
 /** What of `CountedLines` tells a list's size. */
 interface SizedLines extends Omit<CountedLines, 'found'> {
@@ -123,7 +114,7 @@ interface SizedLines extends Omit<CountedLines, 'found'> {
 export function measureList(
   { found: { lines, bytes }, wantsExplanation, unscorable }: SizedLines,
   { tokensMax, dayMax, plainMax }: ListBounds,
-): ListSize {
+) {
   let explained = 0;
   let scorable = 0;
   let tokens = 0;
@@ -138,5 +129,14 @@ export function measureList(
     const isWithin = plain <= plainMax && tokens <= tokensMax;
     if (count === 1 || (isWithin && count <= LINES_MAX && scorable <= dayMax)) fit = count;
   }
-  return { count: lines.length, plain: lines.length - explained, explained, tokens, scorable, fit };
+  return {
+    count: lines.length,
+    plain: lines.length - explained,
+    explained,
+    tokens,
+    /** Lines that count for the day. */
+    scorable,
+    /** This many lines, from the first on, fit in any case: at least one, as it would alone. */
+    fit,
+  };
 }

@@ -6,7 +6,7 @@ import { furtherBlocks } from './body.js';
 import { LINES_MAX } from '#rules/structure.js';
 import type { Door } from './door.js';
 import type { Exchange } from './exchange.js';
-import { List, ListPump, type ListHost } from './list.js';
+import { List, type ListHost, type ListTask } from './list.js';
 import { ListCount, type ListSize, measureList } from './listCount.js';
 
 /** A list whose bytes have arrived. */
@@ -24,19 +24,45 @@ interface Places {
   readonly count: number;
 }
 
-/** The lists of one event loop, from their last byte to their admission: all lines are admitted, or none. */
+/** Lists get the event loop for this long at a time; a step that has begun is finished. */
+const TURN_MS = 1;
+
+/**
+ * The lists of one event loop, from their last byte to their admission: all lines are admitted, or none. It works on
+ * all lists in turn, a line of each, and yields the loop in between.
+ */
 export class Lists implements ListHost {
-  private readonly pump: ListPump;
+  private readonly tasks: ListTask[] = [];
+  private isScheduled = false;
   private readonly open = new Set<List>();
   private endedListeners: (() => void)[] = [];
 
-  constructor(readonly door: Door) {
-    this.pump = new ListPump(door.options.clock);
-  }
+  constructor(readonly door: Door) {}
 
   /** Call it when there may be work. */
   wake(): void {
-    this.pump.wake();
+    if (this.isScheduled || this.tasks.length === 0) return;
+    this.isScheduled = true;
+    setImmediate(() => this.run());
+  }
+
+  private run(): void {
+    const { clock } = this.door.options;
+    this.isScheduled = false;
+    const untilMs = clock.monotonicMs() + TURN_MS;
+    let waiting = 0;
+    while (waiting < this.tasks.length) {
+      const task = this.tasks.shift();
+      const outcome = task?.step() ?? 'done';
+      if (task !== undefined && outcome !== 'done') this.tasks.push(task);
+      waiting = outcome === 'waits' ? waiting + 1 : 0;
+      if (clock.monotonicMs() >= untilMs) return this.wake();
+    }
+  }
+
+  private add(task: ListTask): void {
+    this.tasks.push(task);
+    this.wake();
   }
 
   /** Resolves when every admitted list is answered, or its caller gone. */
@@ -57,7 +83,7 @@ export class Lists implements ListHost {
       fits: (lines) => lines <= Math.min(LINES_MAX, bucketOf(list.admission.key)),
       isWithinDay: (lines) => lines <= this.dayMax(list.admission),
     });
-    this.pump.add({
+    this.add({
       step: () => {
         if (exchange.isGone) {
           list.giveBack();
@@ -65,7 +91,7 @@ export class Lists implements ListHost {
         }
         try {
           if (count.next()) return 'more';
-          if (!this.admit(exchange, list, count)) list.giveBack();
+          if (this.admit(exchange, list, count) === undefined) list.giveBack();
         } catch (error) {
           refused(error);
         }
@@ -74,15 +100,15 @@ export class Lists implements ListHost {
     });
   }
 
-  /** @returns false if the list was refused */
-  private admit(exchange: Exchange, list: CompleteList, lines: ListCount): boolean {
+  /** @returns undefined if the list was refused */
+  private admit(exchange: Exchange, list: CompleteList, lines: ListCount): List | undefined {
     const { clock, deadlineMs, rateLimiter } = this.door.options;
     // The work so far costs its tokens even if the list is refused.
     const { paid, extra } = lines;
     if (paid + extra > 0) rateLimiter.spend(list.admission, paid + extra, clock.nowMs());
     const isLate = exchange.expiresMs <= clock.monotonicMs();
     const overload = isLate ? 'deadline' : this.door.overload();
-    if (overload !== undefined) return refuse(() => exchange.overloaded(overload));
+    if (overload !== undefined) return void exchange.overloaded(overload);
     const { admission, giveBack } = list;
     const scorer = this.door.scorer;
     const { model, lines: plain } = scorer;
@@ -94,28 +120,26 @@ export class Lists implements ListHost {
       { tokensMax: bucketOf(admission.key), dayMax: this.dayMax(admission), plainMax: plain.linesMax },
     );
     const problem = problemOf(size, explained?.linesMax ?? 0);
-    if (problem !== undefined) return refuse(() => this.door.refuseBody(exchange, problem, admission));
+    if (problem !== undefined) return void this.door.refuseBody(exchange, problem, admission);
     const places: Places[] = [{ lane: plain, count: size.plain }];
     if (explained !== undefined) places.push({ lane: explained, count: size.explained });
     const holder = admission.key.keyIndex;
     const full = reserve(places, holder);
-    if (full !== undefined) return refuse(() => exchange.overloaded(full));
+    if (full !== undefined) return void exchange.overloaded(full);
     const others = this.charge(exchange, admission, { ...size, paid });
     if (others === undefined) {
       for (const { lane, count } of places) lane.release(count, holder);
-      return false;
+      return undefined;
     }
-    for (const { lane } of places) lane.onLineRoom = () => this.pump.wake();
+    for (const { lane } of places) lane.onLineRoom = () => this.wake();
     const admittedMs = clock.monotonicMs();
     const admitted = new List(this, {
       record: exchange,
       answer: exchange.listAnswer(model.version),
       lines,
-      wantsExplanation,
       model,
       plain,
       explained,
-      holder,
       first: admission,
       others,
       admittedMs,
@@ -124,8 +148,8 @@ export class Lists implements ListHost {
     });
     exchange.list = admitted;
     this.open.add(admitted);
-    this.pump.add(admitted);
-    return true;
+    this.add(admitted);
+    return admitted;
   }
 
   /**
@@ -168,15 +192,10 @@ export class Lists implements ListHost {
   /** `list` has ended. */
   forget(list: List): void {
     this.open.delete(list);
-    this.pump.wake();
+    this.wake();
     if (this.open.size > 0) return;
     for (const listener of this.endedListeners.splice(0)) listener();
   }
-}
-
-function refuse(answer: () => void): false {
-  answer();
-  return false;
 }
 
 /** Takes all of the places, or none. @returns why it took none */

@@ -1,5 +1,5 @@
 import type { RecordingLabel } from '../contract/metrics.js';
-import { PROBLEMS, bodyRefusal, type BodyProblem, type ProblemName } from '../contract/problems.js';
+import { bodyRefusal, type BodyProblem, type Refused } from '../contract/problems.js';
 import type { Quality } from '../pipeline/quality.js';
 import type { HistoryToCome } from '../records/request.js';
 import type { ScoredRow, Timing } from '../scoring/scorer.js';
@@ -7,11 +7,7 @@ import { answerBody, type BodyScoring } from './answerBody.js';
 import { problemAnswer } from './reply.js';
 
 /** What a caller of `POST /predict` would get, without a connection to write it to. */
-export interface OwnAnswer {
-  readonly status: number;
-  /** JSON. */
-  readonly body: string;
-}
+export type OwnAnswer = Refused;
 
 /** A request of the process itself, from the page /try. `answer` is called once. */
 export class OwnRequest implements BodyScoring {
@@ -40,19 +36,14 @@ export class OwnRequest implements BodyScoring {
   }
 
   overloaded(): void {
-    this.refuse('overloaded');
+    this.answer(problemAnswer('overloaded'));
   }
 
   refuseBody(problem: BodyProblem): void {
-    const { status, body } = bodyRefusal(problem);
-    this.answer({ status, body });
+    this.answer(bodyRefusal(problem));
   }
 
   failedUnexpectedly(): void {
-    this.refuse('internal');
-  }
-
-  private refuse(name: ProblemName): void {
-    this.answer({ status: PROBLEMS[name].status, body: problemAnswer(name).body });
+    this.answer(problemAnswer('internal'));
   }
 }

@@ -1,6 +1,7 @@
+import { STATUS_CODES } from 'node:http';
 import type { HttpResponse } from 'uWebSockets.js';
 import { JSON_TYPE, NDJSON_TYPE } from '../contract/mediaTypes.js';
-import { problemBody, type ProblemName, PROBLEMS } from '../contract/problems.js';
+import { problemBody, type ProblemName, PROBLEMS, type Refused } from '../contract/problems.js';
 
 /** A header line of one answer, beyond those that every answer has; several are concatenated. */
 export function headerLine(name: string, value: string): string {
@@ -14,8 +15,7 @@ export function headerLine(name: string, value: string): string {
 export type ConnectionEnd = 'stays' | 'ends' | 'endsAsAsked';
 
 export interface Answer {
-  /** Status line without the protocol, for instance "200 OK". */
-  readonly status: string;
+  readonly status: number;
   readonly requestId: string;
   /** Made with `headerLine`; '' for none. */
   readonly headers: string;
@@ -66,9 +66,6 @@ function writeLength(res: HttpResponse, { body }: Answer): void {
 
 const CONTENT_TYPE = Buffer.from('Content-Type');
 
-/** Status line of an answered request. */
-export const OK = '200 OK';
-
 /**
  * Writes a piece of an answer of unknown length; the first piece includes the head. The response stays open after a
  * piece that is not the last. `connection` must not be `ends`: the library would announce it in the middle of the body.
@@ -94,7 +91,7 @@ export function writePiece(
 
 function writeHead(res: HttpResponse, { status, requestId, headers, mediaType = JSON_TYPE }: Answer): void {
   // The library writes this status by itself, and each call into it costs time.
-  if (status !== OK) res.writeStatus(status);
+  if (status !== 200) res.writeStatus(`${status} ${STATUS_CODES[status]}`);
   // Each call into the library costs as much as the rest of its line, so all lines are passed as one value.
   // The only part from the caller is the request id, whose form allows no line ends.
   res.writeHeader(
@@ -107,15 +104,15 @@ function writeClose(res: HttpResponse): void {
   res.writeHeader('Connection', 'close');
 }
 
-/** Status line and body of each problem in the catalogue, made once. */
+/** The answer to each problem in the catalogue, made once. */
 const PREPARED = Object.fromEntries(
   Object.entries(PROBLEMS).map(([name, problem]) => [
     name,
-    { status: `${problem.status} ${problem.reason}`, body: problemBody(problem) },
+    { status: problem.status, body: problemBody(problem) },
   ]),
-) as Readonly<Record<ProblemName, { readonly status: string; readonly body: string }>>;
+) as Readonly<Record<ProblemName, Refused>>;
 
-export function problemAnswer(name: ProblemName): { readonly status: string; readonly body: string } {
+export function problemAnswer(name: ProblemName): Refused {
   return PREPARED[name];
 }
 
@@ -171,7 +168,7 @@ export class ListAnswer {
   private answer(body: string): Parameters<typeof writeAnswer>[1] {
     const { requestId, headers, connection } = this.head;
     return {
-      status: OK,
+      status: 200,
       requestId,
       headers,
       body,

@@ -1,12 +1,7 @@
 import type { Clock } from '../base/clock.js';
 import type { RefusalCause } from '../contract/metrics.js';
 import type { Timing } from '../scoring/scorer.js';
-import {
-  sampledParent,
-  type TracedRequest,
-  type TracedStages,
-  type TraceLimit,
-} from '../tracing/tracedRequest.js';
+import { sampledParent, type TracedRequest, type TracedStages } from '../tracing/tracedRequest.js';
 import type { ExchangeRecord } from './accessLog.js';
 
 /** How a request ended. */
@@ -20,7 +15,8 @@ interface Ending {
 }
 
 export interface RequestTracerOptions {
-  readonly limit: TraceLimit;
+  /** Most requests traced in a second: callers set the sampled flag, but tracing costs us. */
+  readonly secondMax: number;
   readonly clock: Clock;
   /** Passes the request on; false if it could not be taken. */
   pass(request: TracedRequest): boolean;
@@ -33,15 +29,21 @@ export interface RequestTracerOptions {
  * none of its cost.
  */
 export class RequestTracer {
+  private second = 0;
+  private taken = 0;
+
   constructor(private readonly options: RequestTracerOptions) {}
 
   ended(record: ExchangeRecord, ending: Ending): void {
     if (record.traceparent === '' || record.caller === undefined) return;
     const parent = sampledParent(record.traceparent);
     if (parent === undefined) return;
-    const { limit, clock, pass, onDropped } = this.options;
+    const { secondMax, clock, pass, onDropped } = this.options;
     const nowMs = clock.nowMs();
-    if (!limit.take(nowMs)) return onDropped();
+    const second = Math.floor(nowMs / 1000);
+    if (second !== this.second) this.taken = 0;
+    this.second = second;
+    if (this.taken++ >= secondMax) return onDropped();
     const { endedMs, status, cause, timing, lines } = ending;
     // The monotonic clock is this thread's own, but the time between two of its readings is valid on every
     // thread.

@@ -3,7 +3,7 @@ import { PROBLEMS, UNPROCESSABLE } from '../contract/problems.js';
 import { FIELD_NAMES, type SeriesLimits } from '#rules/fields.js';
 import type { Norms } from '../norms/norms.js';
 import { RECORDING } from '../reading/exact.js';
-import { bodyReaderOf, readerOf, type RequestReader } from '../reading/read.js';
+import { readersOf, type RequestReader } from '../reading/read.js';
 import { readRecordingOf } from '../recording/readRecording.js';
 import { WasmParser } from '../reading/wasmParser.js';
 import type { MeasuringConstants } from '../pipeline/measuredRow.js';
@@ -98,8 +98,7 @@ function bodyReader({ limits, constants, norms }: BodyPagesOptions, columns: Row
   /** Reads lines with a recording, if there are any. */
   let ofRecordings: WasmParser | undefined;
   const reading = { ...limits, norms, measuredApart: columns.history !== undefined };
-  const readBody = bodyReaderOf(parser, reading);
-  const readRequest = readerOf(parser, reading);
+  const { readBody, readRequest } = readersOf(parser, reading);
   const readRecorded = (bytes: Uint8Array): ReturnType<RequestReader> => {
     const recorded = readRecordingOf(bytes, (ofRecordings ??= new WasmParser(limits)));
     const outcome = readRequest(recorded.kind === 'read' ? recorded.body : bytes, constants);

@@ -1,6 +1,7 @@
 import { constants, openSync, write } from 'node:fs';
 import { isatty } from 'node:tty';
 import { isMainThread } from 'node:worker_threads';
+import { within } from '../base/within.js';
 
 const STDOUT = 1;
 /** Memory limit for a slow reader; further lines are dropped and counted. */
@@ -9,11 +10,6 @@ const BUFFERED_BYTES_MAX = 1 << 20;
 const PIECE_BYTES_MAX = 4096;
 /** Retry interval for a slow reader, a full disk or a closed terminal. */
 const RETRY_MS = 25;
-
-interface Waiter {
-  /** Called when nothing is left to write. */
-  readonly onEmpty: () => void;
-}
 
 /**
  * Writes lines to standard output without ever waiting. pino's own destination (sonic-boom) does the same until the
@@ -27,7 +23,8 @@ export class StandardOutput {
   private bytes = 0;
   private isWriting = false;
   private dropped = 0;
-  private readonly waiters = new Set<Waiter>();
+  /** Called when nothing is left to write. */
+  private onEmpty: (() => void)[] = [];
 
   write(line: string): void {
     const bytes = Buffer.byteLength(line);
@@ -41,26 +38,15 @@ export class StandardOutput {
   }
 
   /** Resolves when every line is written, or after `limitMs`. */
-  flushed(limitMs: number): Promise<void> {
-    if (!this.isWriting) return Promise.resolve();
-    return new Promise((resolve) => {
-      const waiter = { onEmpty: done };
-      const timer = setTimeout(done, limitMs);
-      const { waiters } = this;
-      function done(): void {
-        clearTimeout(timer);
-        waiters.delete(waiter);
-        resolve();
-      }
-      waiters.add(waiter);
-    });
+  async flushed(limitMs: number): Promise<void> {
+    if (this.isWriting) await within(limitMs, new Promise<void>((resolve) => this.onEmpty.push(resolve)));
   }
 
   private writeNext(): void {
     this.tellDropped();
     this.isWriting = this.lines.length > 0;
     if (this.isWriting) this.put(this.nextPiece());
-    else for (const { onEmpty } of this.waiters) onEmpty();
+    else for (const tell of this.onEmpty.splice(0)) tell();
   }
 
   /** Whole lines of at most `PIECE_BYTES_MAX` together, or one longer line. */

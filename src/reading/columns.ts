@@ -11,7 +11,7 @@ import type { BodyProblem } from '../contract/problems.js';
 import { LAYOUT } from '../records/layout.js';
 import { SCALAR_PLACES, SERIES_PLACES, clearRecords, summaryAt } from '../records/places.js';
 import { WasmParser } from './wasmParser.js';
-import { isBodyProblem, readerOf, type RequestReader } from './read.js';
+import { isBodyProblem, readersOf, type RequestReader } from './read.js';
 
 /**
  * A column of lists. The list of a row is `values[from(row) … to(row))`; each list begins where the one
@@ -92,7 +92,7 @@ export class ColumnReader {
 
   constructor(private readonly limits: SeriesLimits) {
     this.parser = new WasmParser(limits);
-    this.readRequest = readerOf(this.parser, limits);
+    this.readRequest = readersOf(this.parser, limits).readRequest;
     this.samplesPerCall = Math.max(SAMPLES_PER_CALL, limits.daySamplesMax, limits.nightSamplesMax);
   }
 

@@ -17,41 +17,37 @@ export function isBodyProblem(outcome: PredictionRequest | BodyProblem): outcome
   return 'kind' in outcome;
 }
 
-/**
- * The reader of one thread. The parser accepts or defers, and never refuses: a body that it does not accept
- * is read again on the exact path, which decides and words the refusal.
- */
-export function createReader(options: ReaderOptions): RequestReader {
-  return readerOf(new WasmParser(options), options);
-}
-
-/** Like `createReader`, with a parser that the caller may also ask for other fields of the body. */
-export function readerOf(parser: WasmParser, options: ReaderOptions): RequestReader {
-  return (bytes, constants) => parser.read(bytes, constants) ?? readOpened(options, parser, constants);
-}
-
 /** Like `RequestReader`; but a recording is left to a thread of its own (`recording/`). */
 export type BodyReader = (
   bytes: Uint8Array,
   constants?: Measuring['constants'],
 ) => ReadRequest | BodyProblem | typeof RECORDING;
 
-/** The readers of one event loop, which share a parser: what one has read is valid until either reads again. */
+/** The readers of one thread, which share a parser: what one has read is valid until either reads again. */
 export interface Readers {
   readonly readBody: BodyReader;
   /** For everything but the body of a single request: refuses a recording. */
   readonly readRequest: RequestReader;
 }
 
-export function createReaders(options: ReaderOptions): Readers {
-  const parser = new WasmParser(options);
-  return { readRequest: readerOf(parser, options), readBody: bodyReaderOf(parser, options) };
+/**
+ * The parser, which the caller may also ask for other fields of the body, accepts or defers, and never refuses: a body
+ * that it does not accept is read again on the exact path, which decides and words the refusal.
+ */
+export function readersOf(parser: WasmParser, options: ReaderOptions): Readers {
+  return {
+    readRequest: (bytes, constants) =>
+      parser.read(bytes, constants) ?? readOpened(options, parser, constants),
+    readBody: (bytes, constants) =>
+      parser.read(bytes, constants) ??
+      (parser.hasRecording ? RECORDING : readUnlessRecording(options, parser, constants)),
+  };
 }
 
-export function bodyReaderOf(parser: WasmParser, options: ReaderOptions): BodyReader {
-  return (bytes, constants) => {
-    const request = parser.read(bytes, constants);
-    if (request !== undefined) return request;
-    return parser.hasRecording ? RECORDING : readUnlessRecording(options, parser, constants);
-  };
+export function createReaders(options: ReaderOptions): Readers {
+  return readersOf(new WasmParser(options), options);
+}
+
+export function createReader(options: ReaderOptions): RequestReader {
+  return createReaders(options).readRequest;
 }

@@ -15,7 +15,7 @@ import { QUANTITIES } from '../history/longRun.js';
 import { dayOf } from '../history/night.js';
 import { LAYOUT } from '../records/layout.js';
 import { SCALAR_PLACES, SERIES_PLACES, clearRecords, summaryAt } from '../records/places.js';
-import type { GivenMeasurement, HistoryToCome, PredictionRequest, ReadRequest } from '../records/request.js';
+import type { GivenMeasurement, PredictionRequest, ReadRequest } from '../records/request.js';
 import { powersOfFive } from './powersOfFive.js';
 
 /**
@@ -80,16 +80,7 @@ const KEPT_ENTRY = 4;
 const KEPT_ENTRY_BYTES = KEPT_ENTRY * Uint32Array.BYTES_PER_ELEMENT;
 const FLOAT64_BYTES = Float64Array.BYTES_PER_ELEMENT;
 
-interface OwnRequest extends ReadRequest {
-  history: HistoryToCome | undefined;
-  unknownFields: number;
-  explain: boolean;
-  isExact: boolean;
-  slowNumbers: number;
-  newMeasurements: number;
-  usual: Float64Array | undefined;
-  adjustments: Float64Array | undefined;
-}
+type OwnRequest = { -readonly [Field in keyof ReadRequest]: ReadRequest[Field] };
 
 /** Others would be cut to a byte, which may be one of these. */
 const HISTORY_LETTERS = /^[\w.-]*$/;

@@ -328,9 +328,7 @@ export class Batcher implements LineLane {
 
   private tellIdle(): void {
     if (!this.isIdle) return;
-    const listeners = this.idleListeners;
-    this.idleListeners = [];
-    for (const listener of listeners) listener();
+    for (const listener of this.idleListeners.splice(0)) listener();
   }
 
   /** Sheds requests that have waited too long, and notices a worker that does not come back. */

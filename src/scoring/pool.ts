@@ -4,30 +4,13 @@ import { Piscina } from 'piscina';
 import { GRAPH_VARIANTS } from '../contract/graphVariant.js';
 import { YOUNG_THREAD_LIMITS } from '../process/collector.js';
 import { createBatchBuffers } from './batchBuffers.js';
-import type {
-  BatchResult,
-  BatchTask,
-  ExplainSetup,
-  WorkerChannel,
-  SessionOptions,
-  WorkerSetup,
-} from './protocol.js';
+import type { BatchResult, BatchTask, WorkerChannel, WorkerSetup } from './protocol.js';
 import { BATCHES_PER_WORKER, createTaskRing, TaskRingWriter } from './taskRing.js';
 
-export interface PoolOptions {
+export interface PoolOptions extends Omit<WorkerSetup, 'buffers'> {
   readonly workers: number;
-  readonly batchMax: number;
   /** Blocks of the buffers: batches being gathered, queued or running at once. */
   readonly blocks: number;
-  readonly graphs: WorkerSetup['graphs'];
-  /**
-   * The graph that explains scores. Without `runsExplainGraph` the worker only checks that it can be loaded.
-   */
-  readonly explain?: ExplainSetup | undefined;
-  readonly runsExplainGraph?: boolean;
-  readonly session: SessionOptions;
-  /** The workers' niceness; 0 if absent. */
-  readonly niceness?: number;
   /** Called when a worker was lost; a new one replaces it. */
   onWorkerLost(error: Error): void;
   /** The workers' code; tests replace it. */
@@ -35,27 +18,7 @@ export interface PoolOptions {
 }
 
 /** Worker threads that run batches from shared buffers. */
-export interface InferencePool {
-  readonly buffers: SharedArrayBuffer;
-  /** Batches that may be in flight at once. */
-  readonly capacity: number;
-  /**
-   * Runs `task`, then calls `done` with the milliseconds of the run, or with an error if it failed or its
-   * worker was lost; the buffers still hold the rows then.
-   * @throws RangeError with more than `capacity` in flight
-   */
-  run(task: BatchTask, done: RunListener): void;
-  /** Calls the listeners of all ended runs before it returns. */
-  collect(): void;
-  /** Resolves when each worker has loaded and run its graphs; rejects if one can't. */
-  warmUp(): Promise<void>;
-  /** Whether a worker is starting: runs wait for it. */
-  readonly isStarting: boolean;
-  /** Resolves when no worker is starting, replacements of lost ones included. */
-  started(): Promise<void>;
-  /** Call it only when no run is in flight: ending a worker during a run aborts the process. */
-  close(): Promise<void>;
-}
+export type InferencePool = Pick<PiscinaPool, keyof PiscinaPool>;
 
 /** Interval of checks while `started` waits. */
 const START_STEP_MS = 5;
@@ -80,42 +43,38 @@ export function openPool(options: PoolOptions): InferencePool {
  * results come back by a message port. A Piscina task for each batch would cost more, above all on the event
  * loop's thread.
  */
-class PiscinaPool implements InferencePool {
+class PiscinaPool {
   readonly buffers: SharedArrayBuffer;
+  /** Batches that may be in flight at once. */
   readonly capacity: number;
   private readonly piscina: Piscina;
   private readonly workers: WorkerHandle[];
   private isClosing = false;
 
   constructor(private readonly options: PoolOptions) {
-    const { workers, batchMax, graphs, runsExplainGraph = false, session, niceness = 0 } = options;
-    this.buffers = createBatchBuffers(options.blocks, batchMax);
+    const { workers, blocks, onWorkerLost, workerUrl, ...setup } = options;
+    this.buffers = createBatchBuffers(blocks, options.batchMax);
     this.capacity = workers * BATCHES_PER_WORKER;
-    const explain = options.explain === undefined ? {} : { explain: options.explain };
-    const setup: WorkerSetup = {
-      graphs,
-      ...explain,
-      runsExplainGraph,
-      options: session,
-      buffers: this.buffers,
-      batchMax,
-      niceness,
-    };
     this.piscina = new Piscina({
-      filename: (options.workerUrl ?? new URL('../worker/entry.js', import.meta.url)).href,
+      filename: (workerUrl ?? new URL('../worker/entry.js', import.meta.url)).href,
       name: 'run',
       minThreads: workers,
       maxThreads: workers,
       idleTimeout: Infinity,
       recordTiming: false,
       resourceLimits: YOUNG_THREAD_LIMITS,
-      workerData: setup,
+      workerData: { ...setup, buffers: this.buffers } satisfies WorkerSetup,
     });
     // A worker that fails while it starts has no channel yet; the task that waits for it reports the error.
-    this.piscina.on('error', (error: Error) => options.onWorkerLost(error));
+    this.piscina.on('error', (error: Error) => onWorkerLost(error));
     this.workers = Array.from({ length: workers }, (_, index) => this.openChannel(index));
   }
 
+  /**
+   * Runs `task`, then calls `done` with the milliseconds of the run, or with an error if it failed or its
+   * worker was lost; the buffers still hold the rows then.
+   * @throws RangeError with more than `capacity` in flight
+   */
   run(task: BatchTask, done: RunListener): void {
     let idlest = this.workers[0];
     for (const worker of this.workers) {
@@ -125,10 +84,12 @@ class PiscinaPool implements InferencePool {
     idlest.run(task, done);
   }
 
+  /** Calls the listeners of all ended runs before it returns. */
   collect(): void {
     for (const worker of this.workers) worker.collect();
   }
 
+  /** Resolves when each worker has loaded and run its graphs; rejects if one can't. */
   async warmUp(): Promise<void> {
     for (const variant of GRAPH_VARIANTS) {
       // As many at once as the pool holds, so that each worker gets its share; the rows are still empty.
@@ -142,14 +103,17 @@ class PiscinaPool implements InferencePool {
     }
   }
 
+  /** Resolves when no worker is starting, replacements of lost ones included. */
   async started(): Promise<void> {
     while (this.isStarting) await sleep(START_STEP_MS);
   }
 
+  /** Whether a worker is starting: runs wait for it. */
   get isStarting(): boolean {
     return !this.workers.every(({ hasBegun }) => hasBegun);
   }
 
+  /** Call it only when no run is in flight: ending a worker during a run aborts the process. */
   async close(): Promise<void> {
     this.isClosing = true;
     await this.piscina.destroy();

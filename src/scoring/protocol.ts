@@ -24,14 +24,14 @@ export interface ExplainSetup {
 /** What a worker receives when it starts. */
 export interface WorkerSetup {
   readonly graphs: { readonly base: string; readonly history: string };
-  readonly explain?: ExplainSetup;
+  readonly explain?: ExplainSetup | undefined;
   /** Whether the worker runs the graph of `explain`, or only checks that it can be loaded. */
-  readonly runsExplainGraph: boolean;
-  readonly options: SessionOptions;
+  readonly runsExplainGraph?: boolean;
+  readonly session: SessionOptions;
   readonly buffers: SharedArrayBuffer;
   readonly batchMax: number;
-  /** The worker's niceness, 0 to 19. */
-  readonly niceness: number;
+  /** The worker's niceness, 0 to 19; 0 if absent. */
+  readonly niceness?: number;
 }
 
 /** Run rows `first … first + rows` of block `blockIndex`; the scores go to the block's own output. */

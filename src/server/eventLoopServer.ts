@@ -26,7 +26,7 @@ import type { Scorer } from '../scoring/scorer.js';
 import { Models } from './models.js';
 import { NEVER } from '../base/within.js';
 import { Shadow } from './shadow.js';
-import { type TracedRequest, TraceLimit } from '../tracing/tracedRequest.js';
+import type { TracedRequest } from '../tracing/tracedRequest.js';
 
 /** What one event loop needs: plain data that can cross threads. */
 export interface EventLoopSetup {
@@ -131,7 +131,7 @@ export async function openEventLoopServer(
   const tracer =
     events.onTraced &&
     new RequestTracer({
-      limit: new TraceLimit(Math.ceil(config.tracesMax / loops)),
+      secondMax: Math.ceil(config.tracesMax / loops),
       clock: systemClock,
       pass: events.onTraced,
       onDropped: () => counted.tracesDropped.add(0),

@@ -128,15 +128,14 @@ async function openEventLoopThread(
   });
   const waiting = new Map<number, (answer: Extract<FromEventLoop, { kind: 'done' }>) => void>();
   let asked = 0;
-  const call = (method: LoopMethod, ...args: readonly unknown[]): Promise<unknown> =>
+  const call = <Value = void>(method: LoopMethod, ...args: readonly unknown[]): Promise<Value> =>
     new Promise((resolve, reject) => {
       const id = asked++;
-      waiting.set(id, ({ value, error }) => (error === undefined ? resolve(value) : reject(errorOf(error))));
+      waiting.set(id, ({ value, error }) =>
+        error === undefined ? resolve(value as Value) : reject(errorOf(error)),
+      );
       thread.postMessage({ id, method, args } satisfies LoopCall);
     });
-  const done = async (method: LoopMethod, ...args: readonly unknown[]): Promise<void> => {
-    await call(method, ...args);
-  };
   const address = await new Promise<PublicAddress>((resolve, reject) => {
     thread.on('message', (message: FromEventLoop) => {
       if (message.kind === 'listening') resolve(message.address);
@@ -158,14 +157,14 @@ async function openEventLoopThread(
   return {
     address,
     replaceKeys: (records) => void call('replaceKeys', records),
-    prepareModel: (bundle) => done('prepareModel', bundle),
-    switchModel: () => done('switchModel'),
-    dropModel: () => done('dropModel'),
-    replaceShadow: (bundle) => done('replaceShadow', bundle),
-    scoreOwn: (bytes) => call('scoreOwn', bytes) as Promise<OwnAnswer>,
-    drain: () => done('drain'),
+    prepareModel: (bundle) => call('prepareModel', bundle),
+    switchModel: () => call('switchModel'),
+    dropModel: () => call('dropModel'),
+    replaceShadow: (bundle) => call('replaceShadow', bundle),
+    scoreOwn: (bytes) => call<OwnAnswer>('scoreOwn', bytes),
+    drain: () => call('drain'),
     // A thread that has ended counts as held.
-    halt: () => Promise.race([done('halt'), ended]),
+    halt: () => Promise.race([call('halt'), ended]),
     async close() {
       await call('close');
       await ended; // leaving the process earlier would end a thread with sockets in its loop

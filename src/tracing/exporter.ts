@@ -7,8 +7,6 @@ import {
   trace,
   TraceFlags,
   type Attributes,
-  type Context,
-  type HrTime,
   type Tracer,
 } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
@@ -87,10 +85,14 @@ export function openTraceExporter({ version, instance, onProblem }: TraceExporte
 
 function exportRequest(tracer: Tracer, request: TracedRequest): void {
   const { parent, startedMs, totalMs, stages, status, cause } = request;
-  const above = contextUnder(parent.traceId, parent.spanId);
+  const above = trace.setSpanContext(ROOT_CONTEXT, {
+    ...parent,
+    traceFlags: TraceFlags.SAMPLED,
+    isRemote: true,
+  });
   const server = tracer.startSpan(
     'POST /predict',
-    { kind: SpanKind.SERVER, startTime: timeOf(startedMs), attributes: attributesOf(request) },
+    { kind: SpanKind.SERVER, startTime: startedMs, attributes: attributesOf(request) },
     above,
   );
   // Section "Status" of the conventions: a caller's mistake is not a server error.
@@ -99,20 +101,11 @@ function exportRequest(tracer: Tracer, request: TracedRequest): void {
   const inside = trace.setSpan(above, server);
   let atMs = startedMs;
   for (const [stage, ms] of stages) {
-    const child = tracer.startSpan(stage, { startTime: timeOf(atMs) }, inside);
+    const child = tracer.startSpan(stage, { startTime: atMs }, inside);
     atMs += ms;
-    child.end(timeOf(atMs));
+    child.end(atMs);
   }
-  server.end(timeOf(startedMs + totalMs));
-}
-
-function contextUnder(traceId: string, spanId: string): Context {
-  return trace.setSpanContext(ROOT_CONTEXT, {
-    traceId,
-    spanId,
-    traceFlags: TraceFlags.SAMPLED,
-    isRemote: true,
-  });
+  server.end(startedMs + totalMs);
 }
 
 function attributesOf({
@@ -137,11 +130,6 @@ function attributesOf({
     ...(batchRows === undefined ? {} : { 'acuity.batch.rows': batchRows }),
     ...(lines === undefined ? {} : { 'acuity.lines': lines }),
   };
-}
-
-function timeOf(ms: number): HrTime {
-  const seconds = Math.floor(ms / 1000);
-  return [seconds, Math.round((ms - seconds * 1000) * 1e6)];
 }
 
 /** An unreachable collector causes an error with each attempt; report one a minute. */

@@ -17,7 +17,15 @@ import { giveWay } from '../process/priority.js';
 import { openExplainGraph, openGraph } from './session.js';
 
 /** A worker thread: opens the graphs, then runs the batches it is sent. */
-const { graphs, explain, runsExplainGraph, options, buffers, batchMax, niceness } = workerData as WorkerSetup;
+const {
+  graphs,
+  explain,
+  runsExplainGraph = false,
+  session: options,
+  buffers,
+  batchMax,
+  niceness = 0,
+} = workerData as WorkerSetup;
 
 const sessions = {
   base: await openGraph('base', graphs.base, batchMax, options),

@@ -147,41 +147,28 @@ t.beforeEach(async () => {
   await store.say('SAVE');
 });
 
-t.test('replicas at one store', { skip }, async (t) => {
-  t.test('a key issued or revoked is known to each by a push, and the command says so', async (t) => {
-    const replicas = await Promise.all([startReplica(t, url), startReplica(t, url)]);
-    const { id, key } = await issueAt(t, url, { kind: 'live' });
-    await until(() => replicas.every((replica) => replica.ask(key)));
-    await revokeAt(t, url, id);
-    await until(() => replicas.every((replica) => !replica.ask(key)));
-    for (const replica of replicas) await replica.report();
-    t.strictSame(await (await openAt(t, url)).spread(), { replicas: 2, seen: 2 });
-    t.match(replicas, [{ problems: [] }, { problems: [] }]);
-    for (const replica of replicas) await replica.close();
-  });
-
-  t.test('predictions count once each, also where answers of the store come late', async (t) => {
-    const { id, key } = await issueAt(t, url, { kind: 'live', ratePerS: null });
-    const replicas = await Promise.all([startReplica(t, url), startReplica(t, url)]);
-    let answered = 0;
-    const work = async (): Promise<void> => {
-      for (const replica of replicas) {
-        for (let at = 0; at < 20; at++) answered += Number(replica.ask(key));
-        replica.ask(key, false);
-        await replica.report();
-      }
-    };
-    await work();
-    store.pause();
-    const late = work();
-    store.resume();
-    await late;
-    await work();
-    t.equal(answered, 120);
-    replicas[0]?.ask(key);
-    for (const replica of replicas) await replica.close();
-    t.equal(await usageAt(t, url, id), answered + 1, 'the last ones are written on leaving');
-  });
+t.test('predictions count once each, also where answers of the store come late', { skip }, async (t) => {
+  const { id, key } = await issueAt(t, url, { kind: 'live', ratePerS: null });
+  const replicas = await Promise.all([startReplica(t, url), startReplica(t, url)]);
+  let answered = 0;
+  const work = async (): Promise<void> => {
+    for (const replica of replicas) {
+      for (let at = 0; at < 20; at++) answered += Number(replica.ask(key));
+      replica.ask(key, false);
+      await replica.report();
+    }
+  };
+  await work();
+  t.strictSame(await (await openAt(t, url)).spread(), { replicas: 2, seen: 2 });
+  store.pause();
+  const late = work();
+  store.resume();
+  await late;
+  await work();
+  t.equal(answered, 120);
+  replicas[0]?.ask(key);
+  for (const replica of replicas) await replica.close();
+  t.equal(await usageAt(t, url, id), answered + 1, 'the last ones are written on leaving');
 });
 
 t.test('a store that is gone, and comes back', { skip }, async (t) => {
@@ -213,7 +200,7 @@ t.test('a store that is gone, and comes back', { skip }, async (t) => {
     t.ok(short.ask(key));
     await short.close();
     await until(() => first.report().then(async () => (await usageAt(t, url, id)) === 4));
-    t.notOk(first.keyring.isLocal);
+    await until(() => first.report().then(() => !first.keyring.isLocal));
   });
 
   t.test('empty, it changes no key, and takes no new one before the old', async (t) => {
@@ -316,29 +303,25 @@ t.test('each unsupported key store has its message', { skip }, async (t) => {
   );
 });
 
-t.test(
-  'a primary that became a replica, its connections kept, is left for the new one',
-  { skip },
-  async (t) => {
-    const prompt = { args: ['--repl-diskless-sync-delay', '0'] };
-    const [old, next] = await Promise.all([startStore(t, prompt), startStore(t, prompt)]);
-    const to = { port: old.port };
-    const url = await relay(t, to);
-    const { id, key } = await issueAt(t, url, { kind: 'live' });
-    const replica = await startReplica(t, url);
-    t.ok(replica.ask(key));
-    for (let report = 0; report < 2; report++) await replica.report();
-    await next.say('REPLICAOF', '127.0.0.1', String(old.port));
-    while ((await usageAt(t, next.url, id)) !== 1);
-    await next.say('REPLICAOF', 'NO', 'ONE');
-    to.port = next.port;
-    await old.say('REPLICAOF', '127.0.0.1', String(next.port));
-    t.ok(replica.ask(key));
-    await until(() => replica.report().then(async () => (await usageAt(t, next.url, id)) === 2));
-    t.notOk(replica.keyring.isLocal);
-    t.match(replica.problems.join(), /a replica that takes no writes/);
-  },
-);
+t.test('a primary that became a replica is left, though it keeps its connections', { skip }, async (t) => {
+  const prompt = { args: ['--repl-diskless-sync-delay', '0'] };
+  const [old, next] = await Promise.all([startStore(t, prompt), startStore(t, prompt)]);
+  const to = { port: old.port };
+  const url = await relay(t, to);
+  const { id, key } = await issueAt(t, url, { kind: 'live' });
+  const replica = await startReplica(t, url);
+  t.ok(replica.ask(key));
+  for (let report = 0; report < 2; report++) await replica.report();
+  await next.say('REPLICAOF', '127.0.0.1', String(old.port));
+  while ((await usageAt(t, next.url, id)) !== 1);
+  await next.say('REPLICAOF', 'NO', 'ONE');
+  to.port = next.port;
+  await old.say('REPLICAOF', '127.0.0.1', String(next.port));
+  t.ok(replica.ask(key));
+  await until(() => replica.report().then(async () => (await usageAt(t, next.url, id)) === 2));
+  await until(() => replica.report().then(() => !replica.keyring.isLocal));
+  t.match(replica.problems.join(), /a replica that takes no writes/);
+});
 
 t.test('a user of the store with the rights that the documents name', { skip }, async (t) => {
   const [, rights = ''] =

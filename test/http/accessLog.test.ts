@@ -36,8 +36,8 @@ function written(line: AccessLine): Record<string, unknown> {
 }
 
 t.test('a line has id, status, key id, time and bytes; the level follows the status', async (t) => {
-  const { traceparent: _, ...rest } = LINE;
-  t.match(written(LINE), { level: 'info', ...rest, totalMs: 1.235 });
+  const scored = { requestId: 'r-1', status: 200, keyId: 'key_1', totalMs: 1.235, bytes: 42 };
+  t.match(written(LINE), { level: 'info', ...scored });
   t.match(written({ ...LINE, status: 422 }), { level: 'warn', cause: 'unprocessable', requests: 1 });
   t.match(written({ ...LINE, status: 503 }), { level: 'error', cause: 'queueFull', requests: 1 });
 });

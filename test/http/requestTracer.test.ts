@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { ExchangeRecord } from '#acuity/http/accessLog.js';
 import { RequestTracer } from '#acuity/http/requestTracer.js';
-import { type TracedRequest, TraceLimit, TraceQueue } from '#acuity/tracing/tracedRequest.js';
+import { type TracedRequest, TraceQueue } from '#acuity/tracing/tracedRequest.js';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SPAN = 'b7ad6b7169203331';
@@ -29,7 +29,7 @@ function tracing(clock = CLOCK, isTaken = true) {
   const passed: TracedRequest[] = [];
   let dropped = 0;
   const tracer = new RequestTracer({
-    limit: new TraceLimit(TRACES_MAX),
+    secondMax: TRACES_MAX,
     clock,
     pass: (request) => isTaken && passed.push(request) > 0,
     onDropped: () => dropped++,

@@ -48,6 +48,14 @@ export class Random {
     }
   }
 
+  /** `count` different ones of `items`, each as likely as the others. */
+  some<Item>(items: readonly Item[], count: number): Item[] {
+    const left = [...items];
+    return Array.from({ length: count }, () =>
+      left.splice(Math.floor(this.uniform() * left.length), 1),
+    ).flat() as Item[];
+  }
+
   chance(probability: number): boolean {
     return this.uniform() < probability;
   }

@@ -100,16 +100,8 @@ function ordinaryGaps(seed: number): (id: number, day: number) => readonly strin
     random.reseed(seed, id, STREAM.sensor, WITHHELD);
     if (random.chance(WHOLE)) return [];
     if (random.chance(0.5)) random.reseed(seed, id, STREAM.sensor, WITHHELD, day);
-    return chosenFields(1 + Math.floor(random.uniform() * WITHHELD_MOST), random);
+    return random.some(FIELDS_OF_A_SESSION, 1 + Math.floor(random.uniform() * WITHHELD_MOST));
   };
-}
-
-/** `count` of all fields, each equally likely. */
-export function chosenFields(count: number, random: Random): string[] {
-  const fields: string[] = [...FIELDS_OF_A_SESSION];
-  return Array.from({ length: count }, () =>
-    fields.splice(Math.floor(random.uniform() * fields.length), 1),
-  ).flat();
 }
 
 /** `session`, which may lack any field, without `fields`. */

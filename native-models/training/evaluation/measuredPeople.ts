@@ -132,9 +132,7 @@ export class MeasuredPeople {
 export function testDays(seed: number, person: number, day: number, count: number): number[] {
   const random = new Random(seed, person, STREAM.tests, -1, count);
   const days = Array.from({ length: 30 }, (_, back) => day - 1 - back);
-  return Array.from({ length: count }, () =>
-    days.splice(Math.floor(random.uniform() * days.length), 1),
-  ).flat();
+  return random.some(days, count);
 }
 
 function fieldOf(k: number): MeasuredField {

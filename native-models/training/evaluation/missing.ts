@@ -2,7 +2,7 @@ import { FEATURE_COUNT } from '#acuity/contract/features.js';
 import { WasmParser } from '#acuity/reading/wasmParser.js';
 import { DEFAULT_SERIES_LIMITS, FIELDS_OF_A_SESSION } from '#rules/fields.js';
 import { Random } from '../cohort/random.js';
-import { chosenFields, without } from '../cohort/recordings.js';
+import { without } from '../cohort/recordings.js';
 import { writeRow } from '../cohort/row.js';
 import type { Recording } from '../cohort/sensor.js';
 import { recordOf } from '../served.js';
@@ -67,8 +67,7 @@ async function errorsWithout({ world, model }: Judged, count: number): Promise<E
   const worn = world.simulate(PEOPLE, DAYS, {
     isComplete: true,
     // One order for each person: the first two of it are among the first four.
-    wear: (session, { id }) =>
-      without(session, chosenFields(FIELDS_OF_A_SESSION.length, new Random(SEED, id)).slice(0, count)),
+    wear: (session, { id }) => without(session, new Random(SEED, id).some(FIELDS_OF_A_SESSION, count)),
   });
   const found = await lastDay(model, worn);
   const of = (way: (typeof WAYS)[number]) =>

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { demand, type Section } from '../section.js';
 
 /** What one set of real data shows. */
-export type RealFinding = Required<Pick<Section, 'demands' | 'tables' | 'figures'>>;
+export type RealFinding = Required<Pick<Section, 'demands' | 'figures'>>;
 
 /** A row by column name; a missing value is the empty string. */
 export type Row = ReadonlyMap<string, string>;
@@ -18,13 +18,10 @@ export async function findingsOf(
     const missing =
       folder === '' ? 'skipped: VALIDATION_DATA names no folder' : 'its data are not in the folder';
     const finding = folder === '' ? undefined : await find(folder);
-    found.push(
-      finding ?? { demands: [demand(`${name}: compare`, missing, undefined)], tables: [], figures: [] },
-    );
+    found.push(finding ?? { demands: [demand(`${name}: compare`, missing, undefined)], figures: [] });
   }
   return {
     demands: found.flatMap(({ demands }) => demands),
-    tables: found.flatMap(({ tables }) => tables),
     figures: found.flatMap(({ figures }) => figures),
   };
 }

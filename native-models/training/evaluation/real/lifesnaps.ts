@@ -92,7 +92,6 @@ export async function lifesnaps(
         goesWith('usual') >= 0.6 && goesWith('nights') < 0.5,
       ),
     ],
-    tables: [],
     figures: [],
   };
 }

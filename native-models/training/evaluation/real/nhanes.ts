@@ -66,7 +66,6 @@ export async function nhanes(
         goesWith.low > 0,
       ),
     ),
-    tables: [],
     figures: tested
       .slice(0, 1)
       .map(({ name, score, both, own }) => [

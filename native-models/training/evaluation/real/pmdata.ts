@@ -70,7 +70,6 @@ export async function pmdata(
         more.low > 0,
       ),
     ],
-    tables: [],
     figures: [
       [
         `Daily ratings (PMData, ${lives.length} people): correlation within a person with the scores; with minutes asleep; with the mean of the own last five`,

@@ -88,7 +88,6 @@ export async function sleepyBrain(
         worse.low <= 0,
       ),
     ],
-    tables: [],
     figures: [
       ...groups.map(({ group, pairs }): [string, string] => [
         `Fall of vigilance after some 3 h of sleep (SleepyBrain, ${pairs.length} ${group.toLowerCase()} people), percentiles; by the network`,

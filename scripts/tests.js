@@ -53,7 +53,7 @@ export function isLong(path) {
 }
 
 /**
- * The test files that start no process but, in three, a command that ends: neither a server nor a browser.
+ * The test files that start no process but, in a few, a command that ends: neither a server nor a browser.
  * @param {string} root
  */
 export function quickTests(root) {

@@ -1,42 +1,30 @@
-import { join } from 'node:path';
+import type { Command } from 'commander';
 import t from 'tap';
+import { registerServe } from '#acuity/commands/serve.js';
+import { commanded } from './fixtures/lake.js';
 import { cleanEnvironment, REPOSITORY } from './fixtures/repository.js';
-import { ended } from './fixtures/scripts.js';
-
-const OPTIONS = { cwd: REPOSITORY, env: cleanEnvironment() };
-
-function evaluated(script: string) {
-  return ended(process.execPath, ['--input-type=module', '--eval', script], OPTIONS);
-}
+import { acuity, ended } from './fixtures/scripts.js';
 
 t.test('misuse of the command line fails with a reason', async (t) => {
-  const { code, stderr } = await ended(
-    process.execPath,
-    [join(REPOSITORY, 'dist/main.js'), 'sevre'],
-    OPTIONS,
-  );
+  const { code, stderr } = await acuity(['sevre']);
   t.not(code, 0);
   t.match(stderr, /unknown command 'sevre'/);
-});
-
-t.test('an option of serve that is a variable is told so', async (t) => {
+  const register = (program: Command): void => registerServe(program, undefined);
   for (const [option, hint] of [
     ['--admin-port=9000', /set ACUITY_ADMIN_PORT instead/],
     ['--prot', /"acuity config" lists/],
-  ] as const) {
-    const args = [join(REPOSITORY, 'dist/main.js'), 'serve', option, '9000'];
-    const { code, stderr } = await ended(process.execPath, args, OPTIONS);
-    t.not(code, 0);
-    t.match(stderr, hint);
-  }
+  ] as const)
+    t.match(await commanded(t, register, ['serve', option, '9000']), { code: 1, said: hint });
 });
 
 // The environment that ONNX Runtime and uWebSockets.js read is set in between.
 t.test('the command line loads no native library before a command asks for it', async (t) => {
-  const { stdout } = await evaluated(`
+  const script = `
     import '#acuity/main.js';
     const { sharedObjects } = process.report.getReport();
-    process.stdout.write(sharedObjects.join('\\n'));`);
+    process.stdout.write(sharedObjects.join('\\n'));`;
+  const options = { cwd: REPOSITORY, env: cleanEnvironment() };
+  const { stdout } = await ended(process.execPath, ['--input-type=module', '--eval', script], options);
   t.match(stdout, /libc|linux-vdso/, 'the report lists what is loaded');
   t.notMatch(stdout, /onnxruntime|uws_/);
 });

@@ -1,9 +1,9 @@
-import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
 import { ask, open, openAdmin } from '../fixtures/adminScene.js';
 import { Connection } from '../fixtures/connection.js';
+import { until } from '../fixtures/until.js';
 
 async function scene(
   t: Test,
@@ -23,15 +23,15 @@ t.test('alive is alive; ready says whether requests are taken', async (t) => {
   t.equal((await get('/readyz', 'POST')).status, 405);
 });
 
-/** Asks `path` from another process until `wanted` comes; its exit code is 0 where it came. */
+/** A thread that asks until the answer is a 503, and then wakes who waits for it. */
 const ASKING = `
-const [port, path, wanted] = process.argv.slice(1);
+const { address, told } = require('node:worker_threads').workerData;
 const ask = async () => {
-  const { status } = await fetch('http://127.0.0.1:' + port + path);
-  if (status === Number(wanted)) process.exit(0);
-  setTimeout(ask, 20);
+  const { status } = await fetch(address);
+  if (status !== 503) return setTimeout(ask, 20);
+  Atomics.store(told, 0, 1);
+  Atomics.notify(told, 0);
 };
-setTimeout(() => process.exit(1), 30_000);
 ask();
 `;
 
@@ -39,11 +39,13 @@ t.test('a blocked loop is reported while it is blocked, and not afterwards', asy
   const { admin, heartbeats, get } = await scene(t, { silentMs: 500 });
   const stop = heartbeats.beat(0);
   for (const path of ['/healthz', '/readyz']) {
-    // This thread waits for the other process: its loop stands still meanwhile.
-    const asked = spawnSync(process.execPath, ['-e', ASKING, String(admin.port), path, '503']);
-    t.equal(asked.status, 0, `${path}: ${String(asked.stderr)}`);
-    while ((await get(path)).status !== 200) await sleep(10);
-    t.pass(`${path} is answered 200 again`);
+    const told = new Int32Array(new SharedArrayBuffer(4));
+    const workerData = { address: `http://127.0.0.1:${admin.port}${path}`, told };
+    const asking = new Worker(ASKING, { eval: true, workerData });
+    // This thread waits for the other one: its loop stands still meanwhile.
+    t.not(Atomics.wait(told, 0, 0, 30_000), 'timed-out', path);
+    await until(async () => (await get(path)).status === 200);
+    await asking.terminate();
   }
   stop();
 });

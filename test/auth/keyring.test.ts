@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { KeyCheck } from '../fixtures/keyCheck.js';
 import type { IndexedRecord } from '#acuity/auth/authenticator.js';
-import { openKeyring, type Keyring, type KeyringOptions } from '#acuity/auth/keyring.js';
+import { openKeyring, type KeyringOptions } from '#acuity/auth/keyring.js';
 import { issue, revoked, type KeyOrder } from '#acuity/auth/lifecycle.js';
 import { allocateLimits, Limits } from '#acuity/auth/limits.js';
 import { FileCounts, UsageFiles } from '#acuity/auth/fileCounts.js';
@@ -20,32 +20,24 @@ type UsageStore = Pick<UsageFiles, 'read' | 'write'>;
 
 interface Parts {
   readonly keys: KeyringOptions['store'];
-  readonly usage: UsageStore;
+  readonly usage?: UsageStore;
   readonly keysMax?: number;
-  onProblem?(error: Error): void;
 }
 
-async function start({
-  keys,
-  usage,
-  keysMax = 8,
-  ...rest
-}: Parts): Promise<{ keyCheck: KeyCheck; keyring: Keyring }> {
+async function start({ keys, usage = memoryUsage(), keysMax = 8 }: Parts) {
   const limits = new Limits(allocateLimits(keysMax));
   const clock = manualClock(NOON_MS);
   const keyCheck = new KeyCheck({ clock, limits });
+  const problems: string[] = [];
   const keyring = await openKeyring({
     store: keys,
     ledger: (parts) => new FileCounts(parts, usage),
     limits,
     clock,
     onRecords: (records) => keyCheck.replace(records),
-    onProblem(error) {
-      throw error;
-    },
-    ...rest,
+    onProblem: ({ message }) => void problems.push(message),
   });
-  return { keyCheck, keyring };
+  return { keyCheck, keyring, problems };
 }
 
 /** Sends `attempts` requests with a key. How many were admitted. */
@@ -89,9 +81,10 @@ t.test('the usage file is the owner’s alone and holds counts by id', async (t)
   const { keys, usage } = storedIn(folder);
   const { record, key } = issue(DEMO, NOON_MS);
   await keys.insert(record);
-  const { keyCheck, keyring } = await start({ keys, usage });
+  const { keyCheck, keyring, problems } = await start({ keys, usage });
   admitted(keyCheck, key, 2);
   await keyring.close();
+  t.strictSame(problems, []);
   const path = join(folder, 'keys.usage.json');
   t.strictSame(JSON.parse(await readFile(path, 'utf8')), {
     version: 1,
@@ -115,17 +108,14 @@ t.test('a damaged usage file stops the start and is left alone', async (t) => {
 });
 
 t.test('counts that can’t be written are reported, and written as soon as possible', async (t) => {
-  const problems: string[] = [];
   const usage = memoryUsage();
   const { record, key } = issue(DEMO, NOON_MS);
-  const keys = storeOf([record]);
   let isBroken = true;
   const flaky: UsageStore = {
     read: () => usage.read(),
     write: (days) => (isBroken ? Promise.reject(new Error('disk full')) : usage.write(days)),
   };
-  const onProblem = (error: Error): void => void problems.push(error.message);
-  const { keyCheck, keyring } = await start({ keys, usage: flaky, onProblem });
+  const { keyCheck, keyring, problems } = await start({ keys: storeOf([record]), usage: flaky });
   admitted(keyCheck, key, 1);
   await keyring.close();
   t.strictSame(problems, ['disk full'], 'once, though it was tried twice');
@@ -137,7 +127,7 @@ t.test('counts that can’t be written are reported, and written as soon as poss
 t.test('keys issued and revoked while it runs are known at once when the store tells', async (t) => {
   const records: KeyRecord[] = [];
   const keys = storeOf(records);
-  const { keyCheck, keyring } = await start({ keys, usage: memoryUsage() });
+  const { keyCheck, keyring } = await start({ keys });
   const { record, key } = issue(DEMO, NOON_MS);
   t.equal(keyCheck.check(key).outcome, 'invalid');
   records.push(record);
@@ -157,7 +147,7 @@ t.test('a key keeps its keyIndex and its counts while other keys change', async 
   const [one, two, three] = made as [(typeof made)[0], (typeof made)[0], (typeof made)[0]];
   const records = [one.record, two.record];
   const keys = storeOf(records);
-  const { keyCheck, keyring } = await start({ keys, usage: memoryUsage() });
+  const { keyCheck, keyring } = await start({ keys });
   t.equal(admitted(keyCheck, two.key, 10), 5);
   records.splice(0, 1, three.record);
   keys.tell();
@@ -168,7 +158,7 @@ t.test('a key keeps its keyIndex and its counts while other keys change', async 
 
 t.test('more keys than keyIndexes stop the start', async (t) => {
   const records = [1, 2].map(() => issue({ kind: 'demo' }, NOON_MS).record);
-  await t.rejects(start({ keys: storeOf(records), usage: memoryUsage(), keysMax: 1 }), {
+  await t.rejects(start({ keys: storeOf(records), keysMax: 1 }), {
     name: 'KeyStoreError',
     message: /no room/,
   });
@@ -177,10 +167,8 @@ t.test('more keys than keyIndexes stop the start', async (t) => {
 t.test('a key without room is refused and told, and no revocation waits for it', async (t) => {
   const [old, late] = [issue(DEMO, NOON_MS), issue(DEMO, NOON_MS)];
   const records = [old.record];
-  const problems: string[] = [];
-  const onProblem = ({ message }: Error): void => void problems.push(message);
   const keys = storeOf(records);
-  const { keyCheck, keyring } = await start({ keys, usage: memoryUsage(), keysMax: 1, onProblem });
+  const { keyCheck, keyring, problems } = await start({ keys, keysMax: 1 });
   t.equal(admitted(keyCheck, old.key, 1), 1);
   records.splice(0, 1, revoked(old.record, NOON_MS).record, late.record);
   for (let turn = 0; turn < 2; turn++) keys.tell();
@@ -195,6 +183,14 @@ const KEYS = [0, 1].map((keyIndex): IndexedRecord => {
   return { ...record, keyIndex, usableUntilMs: Infinity };
 });
 const [BUSY, IDLE] = KEYS as [IndexedRecord, IndexedRecord];
+
+/** The counts of a server whose clock a test sets. */
+function counting(path: string, clock: { nowMs(): number }) {
+  const limits = new Limits(allocateLimits(KEYS.length));
+  const store = new UsageFiles(path);
+  const parts = { limits, clock: { ...clock, monotonicMs: () => 0 }, keys: KEYS };
+  return { limits, store, usage: new FileCounts(parts, store) };
+}
 
 function taken(limits: Limits, { keyIndex, ...key }: IndexedRecord, attempts: number, nowMs: number): number {
   return Array.from({ length: attempts }, () => limits.take(keyIndex, key, nowMs)).filter((day) => day >= 0)
@@ -211,13 +207,10 @@ for (const [what, saves, restarts] of [
   t.test(`a clock set two days forth and back gives no second quota: ${what}`, async (t) => {
     const path = join(t.testdir(), 'keys.usage.json');
     let nowMs = NOON_MS;
-    const clock = { nowMs: () => nowMs, monotonicMs: () => 0 };
     const start = async () => {
-      const limits = new Limits(allocateLimits(KEYS.length));
-      const store = new UsageFiles(path);
-      const usage = new FileCounts({ limits, clock, keys: KEYS }, store);
-      await usage.restore();
-      return { limits, usage, store };
+      const started = counting(path, { nowMs: () => nowMs });
+      await started.usage.restore();
+      return started;
     };
     let server = await start();
     const at = async (moment: string): Promise<void> => {
@@ -249,10 +242,8 @@ for (const [what, saves, restarts] of [
 
 t.test('a key that comes back after days leaves the counts of its last day as they are', async (t) => {
   let nowMs = NOON_MS;
-  const clock = { nowMs: () => nowMs, monotonicMs: () => 0 };
-  const limits = new Limits(allocateLimits(KEYS.length));
-  const store = new UsageFiles(join(t.testdir(), 'keys.usage.json'));
-  const usage = new FileCounts({ limits, clock, keys: KEYS }, store);
+  const path = join(t.testdir(), 'keys.usage.json');
+  const { limits, store, usage } = counting(path, { nowMs: () => nowMs });
   // The clock was ahead, once.
   taken(limits, BUSY, 1, nowMs + 365 * DAY_MS);
   await usage.save();

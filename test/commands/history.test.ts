@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import t from 'tap';
 import { seededRandom } from '#acuity/base/random.js';
 import { registerHistory } from '#acuity/commands/history.js';
@@ -6,16 +5,7 @@ import type { GivenMeasurement } from '#acuity/records/request.js';
 import { dayOf } from '#acuity/history/night.js';
 import { historyReader, randomRecord, step } from '../fixtures/histories.js';
 import { commanded } from '../fixtures/lake.js';
-import { REPOSITORY, cleanEnvironment } from '../fixtures/repository.js';
-import { ended } from '../fixtures/scripts.js';
-
-function run(command: string, args: readonly string[], input = '') {
-  return ended(process.execPath, [join(REPOSITORY, 'dist/main.js'), 'history', command, ...args], {
-    input,
-    cwd: REPOSITORY,
-    env: cleanEnvironment(),
-  });
-}
+import { acuity } from '../fixtures/scripts.js';
 
 function chain(nights: number, measured: readonly GivenMeasurement[] = []): string {
   const random = seededRandom(3);
@@ -50,7 +40,7 @@ interface Shown {
 }
 
 t.test('a history is printed as JSON, of standard input or an argument', async (t) => {
-  const { stdout, code } = await run('show', [], `${chain(9)}\n`);
+  const { stdout, code } = await acuity(['history', 'show'], {}, `${chain(9)}\n`);
   t.equal(code, 0);
   const { sessions, long_run: longRun, measurements: none } = JSON.parse(stdout) as Shown;
   t.strictSame(
@@ -65,7 +55,8 @@ t.test('a history is printed as JSON, of standard input or an argument', async (
   t.equal(longRun.nights, 3);
   t.match(longRun.quantities, { sleep_time: { unit: 'h', nights: 3 }, attention: { unit: 'points' } });
   t.strictSame(none, []);
-  const { measurements } = JSON.parse((await run('show', [chain(4, MEASURED)])).stdout) as Shown;
+  const { stdout: shown } = await acuity(['history', 'show', chain(4, MEASURED)]);
+  const { measurements } = JSON.parse(shown) as Shown;
   const ofAttention = measurements.filter(({ score }) => score === 'attention');
   t.match(ofAttention[0], { on: '2026-01-02', older: { spreads: Number, weight: Number } });
   t.strictSame(ofAttention.at(-1), { score: 'attention', on: '2026-01-10', value: 69, reliability: 0.7 });
@@ -74,7 +65,8 @@ t.test('a history is printed as JSON, of standard input or an argument', async (
 });
 
 t.test('measurements are forgotten, and nothing else', async (t) => {
-  const { stdout, code } = await run('forget-measurements', [], `${chain(4, MEASURED)}\n`);
+  const given = `${chain(4, MEASURED)}\n`;
+  const { stdout, code } = await acuity(['history', 'forget-measurements'], {}, given);
   t.strictSame([code, stdout], [0, `${chain(4)}\n`]);
 });
 
@@ -85,6 +77,7 @@ t.test('what is no history is said in one line, without a word of it', async (t)
   ] as const)
     t.strictSame(await commanded(t, registerHistory, ['history', command, text]), {
       code: 65,
+      stdout: '',
       said: `acuity history ${command}: this is no history, or one that is damaged or of another version\n`,
     });
 });

@@ -8,7 +8,6 @@ import { dateOf } from '#acuity/history/night.js';
 import { outcomeOf, type Outcome } from '#acuity/judge/outcomes.js';
 import { jsonOf, textOf } from '#acuity/judge/report.js';
 import { judgeRows, type JudgeOrder } from '#acuity/judge/run.js';
-import { DESK, PHONE, WITHOUT_BROWSER, openBrowser, openPage } from '#fixtures/browser.js';
 import { commanded, modelScorer, scoreOne } from '#fixtures/lake.js';
 import { MODEL } from '#fixtures/model.js';
 import { acuity } from '#fixtures/scripts.js';
@@ -145,20 +144,6 @@ t.test('what is left out is told; no person and no night of anybody is in any ou
   t.notMatch(page, /https?:|<script|<link|<img|@import|url\(/, 'a page that loads nothing');
   for (const text of [stdout, stderr, page])
     t.notMatch(text, new RegExp(`${WHO}|20\\d\\d-\\d\\d-\\d\\d|so-so`), 'no person, date or value');
-  await t.test(
-    'the page fits a phone and says first what the text says',
-    { skip: WITHOUT_BROWSER },
-    async (t) => {
-      const browser = await openBrowser(t);
-      for (const look of [DESK, PHONE]) {
-        const { page: shown, complaints } = await openPage(t, browser, { url: `file://${html}`, look });
-        t.equal(await shown.locator('.lead').textContent(), stdout.split('\n')[0]);
-        const width = await shown.evaluate(() => document.documentElement.scrollWidth);
-        t.equal(width, look.width, 'no sideways scrolling');
-        t.strictSame(complaints, []);
-      }
-    },
-  );
 });
 
 t.test('measurements: what tests before a night buy', async (t) => {

@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Command, CommanderError } from 'commander';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { digestOf, isWellFormed } from '#acuity/auth/key.js';
 import { UsageFiles } from '#acuity/auth/fileCounts.js';
-import { acuity } from '../fixtures/scripts.js';
-import { manualClock, type ManualClock } from '../fixtures/manualClock.js';
+import { commanded } from '../fixtures/lake.js';
+import { manualClock } from '../fixtures/manualClock.js';
 import { issueFirstDemoKey, registerKeys, type KeyView } from '#acuity/commands/keys.js';
 
 const DAY_MS = 86_400_000;
@@ -13,53 +12,23 @@ const NOW_MS = Date.UTC(2030, 0, 1);
 
 type Issued = KeyView & { readonly key: string };
 
-interface Outcome {
-  readonly exitCode: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 /** An operator at one key store. */
-class Operator {
-  readonly clock: ManualClock = manualClock(NOW_MS);
-  constructor(readonly location: string) {}
-
-  async run(...argv: string[]): Promise<Outcome> {
-    const out: string[] = [];
-    const err: string[] = [];
-    const program = new Command('acuity').exitOverride().configureOutput({
-      writeOut: (text) => void out.push(text),
-      writeErr: (text) => void err.push(text),
-    });
-    registerKeys(program, () => this.location, this.clock);
-    let exitCode = 0;
-    try {
-      await program.parseAsync(['keys', ...argv], { from: 'user' });
-    } catch (error) {
-      if (!(error instanceof CommanderError)) throw error;
-      exitCode = error.exitCode;
-    }
-    return { exitCode, stdout: out.join(''), stderr: err.join('') };
-  }
-
-  async json<T>(...argv: string[]): Promise<T> {
-    const { stdout, stderr, exitCode } = await this.run(...argv, '--json');
-    if (exitCode !== 0) throw new Error(stderr);
+function operatorAt(t: Test, folder: string, location = `file:${join(folder, 'keys.json')}`) {
+  const clock = manualClock(NOW_MS);
+  const run = (...argv: string[]) =>
+    commanded(t, (program) => registerKeys(program, () => location, clock), ['keys', ...argv]);
+  const json = async <T>(...argv: string[]): Promise<T> => {
+    const { stdout, said, code } = await run(...argv, '--json');
+    if (code !== 0) throw new Error(said);
     return JSON.parse(stdout) as T;
-  }
-
-  async list(): Promise<KeyView[]> {
-    return (await this.json<{ keys: KeyView[] }>('list')).keys;
-  }
-}
-
-function operatorAt(folder: string): Operator {
-  return new Operator(`file:${join(folder, 'keys.json')}`);
+  };
+  const list = async () => (await json<{ keys: KeyView[] }>('list')).keys;
+  return { clock, location, run, json, list };
 }
 
 t.test('issue prints the key once, and stores it nowhere', async (t) => {
   const folder = t.testdir();
-  const operator = operatorAt(folder);
+  const operator = operatorAt(t, folder);
   const { stdout } = await operator.run('issue', '--kind', 'demo', '--label', 'for a test');
   const [key = ''] = /sk_demo_\w+/.exec(stdout) ?? [];
   t.ok(isWellFormed(key));
@@ -82,14 +51,14 @@ t.test('issue takes limits and an end', async (t) => {
     ['--expires 2031-02-03T04:05:06+02:00', { expiresAt: '2031-02-03T02:05:06.000Z' }],
     ['--expires 2001-01-01', { expiresAt: '2001-01-01T00:00:00.000Z', state: 'expired' }],
   ] as const) {
-    const operator = operatorAt(t.testdir());
+    const operator = operatorAt(t, t.testdir());
     t.match(await operator.json('issue', '--kind', 'demo', ...flags.split(' ').filter(Boolean)), view, flags);
     t.match(await operator.list(), [view]);
   }
 });
 
 t.test('renew gives 90 days from now, rotate another key in its place, revoke is for good', async (t) => {
-  const operator = operatorAt(t.testdir());
+  const operator = operatorAt(t, t.testdir());
   const { id, key } = await operator.json<Issued>('issue', '--kind', 'demo', '--label', 'x', '--rate', '3');
   operator.clock.advance(91 * DAY_MS);
   t.match(await operator.list(), [{ id, state: 'expired' }]);
@@ -103,7 +72,7 @@ t.test('renew gives 90 days from now, rotate another key in its place, revoke is
   t.match(await operator.list(), [revoked, { id: next.id, state: 'valid' }]);
   t.match(await operator.json('revoke', next.id), { id: next.id, state: 'revoked' });
   for (const command of ['renew', 'rotate'])
-    t.match(await operator.run(command, next.id), { exitCode: 1, stderr: /^error: key .* is revoked .*\n$/ });
+    t.match(await operator.run(command, next.id), { code: 1, said: /^error: key .* is revoked .*\n$/ });
   t.match(await operator.list(), [revoked, { id: next.id, state: 'revoked' }]);
 });
 
@@ -129,27 +98,27 @@ const misuses: readonly (readonly [argv: string, reason: RegExp])[] = [
   ['delete key_unknown', /unknown command/],
 ];
 t.test('misuse is refused in one line', async (t) => {
-  const operator = operatorAt(t.testdir());
+  const operator = operatorAt(t, t.testdir());
   for (const [argv, reason] of misuses) {
-    const { exitCode, stdout, stderr } = await operator.run(...argv.split(' '));
-    t.not(exitCode, 0, argv);
+    const { code, stdout, said } = await operator.run(...argv.split(' '));
+    t.not(code, 0, argv);
     t.equal(stdout, '');
-    t.match(stderr, reason, argv);
-    t.match(stderr, /^[^\n]+\n$/);
+    t.match(said, reason, argv);
+    t.match(said, /^[^\n]+\n$/);
   }
   t.strictSame(await operator.list(), []);
 });
 
 t.test('a shared store that is not there is told in one line, without its password', async (t) => {
-  const { exitCode, stderr } = await new Operator('redis://user:secret@127.0.0.1:1').run('list');
-  t.equal(exitCode, 1);
-  t.match(stderr, /^error: can't reach the key store: connection refused \(ECONNREFUSED\)\n$/);
-  t.notMatch(stderr, /secret/);
+  const { code, said } = await operatorAt(t, '', 'redis://user:secret@127.0.0.1:1').run('list');
+  t.equal(code, 1);
+  t.match(said, /^error: can't reach the key store: connection refused \(ECONNREFUSED\)\n$/);
+  t.notMatch(said, /secret/);
 });
 
 t.test('usage tells the predictions of each key by day', async (t) => {
   const folder = t.testdir();
-  const operator = operatorAt(folder);
+  const operator = operatorAt(t, folder);
   const [a, b] = [
     await operator.json<Issued>('issue', '--kind', 'live', '--label', 'a'),
     await operator.json<Issued>('issue', '--kind', 'live'),
@@ -176,15 +145,15 @@ t.test('usage tells the predictions of each key by day', async (t) => {
   });
   t.match((await operator.run('usage')).stdout, /^DAY +ID +PREDICTIONS +LABEL\n2030-01-01 +key_\w+ +5 +a\n$/);
   for (const days of ['0', '401', '1.5', 'all'])
-    t.match(await operator.run('usage', '--days', days), { exitCode: 1, stderr: /1 to 400/ });
+    t.match(await operator.run('usage', '--days', days), { code: 1, said: /1 to 400/ });
 });
 
 t.test('import adds the keys of a file that are not there', async (t) => {
   const folder = t.testdir({ other: {} });
-  const [from, into] = [operatorAt(folder), operatorAt(join(folder, 'other'))];
+  const [from, into] = [operatorAt(t, folder), operatorAt(t, join(folder, 'other'))];
   const file = join(folder, 'keys.json');
   const refused = await into.run('import', file);
-  t.match(refused, { exitCode: 1, stderr: 'error: the file holds no keys\n' });
+  t.match(refused, { code: 1, said: 'error: the file holds no keys\n' });
   await from.json('issue', '--kind', 'live');
   t.strictSame(await into.json('import', file), { imported: 1, known: 0 });
   await from.json('issue', '--kind', 'demo');
@@ -193,21 +162,11 @@ t.test('import adds the keys of a file that are not there', async (t) => {
 });
 
 t.test('the first demo key is issued only where there is no store', async (t) => {
-  const operator = operatorAt(t.testdir());
+  const operator = operatorAt(t, t.testdir());
   const made = await Promise.all([1, 2, 3].map(() => issueFirstDemoKey(operator.location, operator.clock)));
   const issued = made.filter((key) => key !== undefined);
   t.equal(issued.length, 1);
   t.ok(isWellFormed(issued[0]?.key ?? ''));
   t.match(await operator.list(), [{ id: issued[0]?.id, kind: 'demo', state: 'valid' }]);
   t.equal(await issueFirstDemoKey(operator.location), undefined);
-});
-
-t.test('concurrent invocations lose nothing', async (t) => {
-  const operator = operatorAt(t.testdir());
-  const argv = ['keys', 'issue', '--kind', 'demo', '--json'];
-  const runs = [1, 2, 3].map(() => acuity(argv, { ACUITY_KEYS: operator.location }));
-  const printed = (await Promise.all(runs)).map(({ stdout }) => (JSON.parse(stdout) as Issued).id);
-  const stored = (await operator.list()).map(({ id }) => id);
-  t.strictSame(stored.toSorted(), printed.toSorted());
-  t.equal(new Set(stored).size, 3);
 });

@@ -1,13 +1,9 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { MODEL, copyModel, replaceFile } from '../fixtures/model.js';
-import { REPOSITORY, cleanEnvironment } from '../fixtures/repository.js';
-import { ended, type Ended } from '../fixtures/scripts.js';
+import { acuity } from '../fixtures/scripts.js';
 
-function check(folder: string): Promise<Ended> {
-  const args = [join(REPOSITORY, 'dist/main.js'), 'model', 'check', folder];
-  return ended(process.execPath, args, { cwd: REPOSITORY, env: cleanEnvironment() });
-}
+const check = (folder: string) => acuity(['model', 'check', folder]);
 
 t.test('a bundle that serves passes every check', async (t) => {
   const { code, stdout } = await check(MODEL);

@@ -6,9 +6,9 @@ import t, { type Test } from 'tap';
 import { shippedParts } from '#acuity/admin/pages.js';
 import { MALFORMED_EXAMPLE, UNPROCESSABLE_EXAMPLE } from '#acuity/contract/openapiExamples.js';
 import { MALFORMED, PROBLEMS, UNPROCESSABLE } from '#acuity/contract/problems.js';
-import { messageOf } from '#acuity/base/errors.js';
+import { send, type Reply, type Sent } from '../fixtures/connection.js';
 import { REPOSITORY } from '../fixtures/repository.js';
-import { startServer, type RunningServer } from '../fixtures/server.js';
+import { startServer } from '../fixtures/server.js';
 
 interface Media {
   readonly schema: { readonly $ref: string };
@@ -23,7 +23,7 @@ interface Response {
 
 /** As much of the document's shape as the tests look at. */
 interface Document {
-  readonly info: { readonly version: string };
+  readonly components: { readonly schemas: object };
   readonly paths: {
     readonly '/predict': {
       readonly post: {
@@ -39,46 +39,29 @@ const SHIPPED = shippedParts();
 const DOCUMENT = JSON.parse(COMMITTED) as Document;
 const OPERATION = DOCUMENT.paths['/predict'].post;
 
-/** By the schema that OpenAPI publishes for its documents; then each reference is followed. */
-async function findings(source: string): Promise<string[]> {
-  const validator = new Validator();
-  const { valid, errors } = await validator.validate(JSON.parse(source) as Record<string, unknown>);
-  if (!valid) return [JSON.stringify(errors)];
-  try {
-    validator.resolveRefs();
-    return [];
-  } catch (error) {
-    return [messageOf(error)];
-  }
-}
-
 t.test('it is an OpenAPI document, all of whose references lead somewhere', async (t) => {
-  t.strictSame(await findings(COMMITTED), []);
-  t.match(await findings(COMMITTED.replaceAll('schemas/PredictionRequest"', 'schemas/No"')), [/schemas\/No/]);
-  t.match(await findings(COMMITTED.replace('"in": "header"', '"in": "nowhere"')), [
-    /nowhere|enum|const|oneOf/,
-  ]);
+  const validator = new Validator();
+  const { valid, errors } = await validator.validate(JSON.parse(COMMITTED) as Record<string, unknown>);
+  t.ok(valid, JSON.stringify(errors));
+  validator.resolveRefs(); // throws where one leads nowhere
 });
 
-t.test(
-  'generators of clients can read every schema: one type beside null, and one beside an enumeration',
-  async (t) => {
-    const look = (schema: unknown, where: string): void => {
-      if (typeof schema !== 'object' || schema === null) return;
-      const { type, enum: words, format } = schema as Readonly<Record<string, unknown>>;
-      if (Array.isArray(type)) t.equal(type.filter((name) => name !== 'null').length, 1, where);
-      const kinds = Array.isArray(words) ? words.map((word) => (word === null ? 'null' : typeof word)) : [];
-      const named = [type].flat().map((name) => (name === 'integer' ? 'number' : name));
-      t.ok(
-        kinds.every((kind) => named.includes(kind)),
-        where,
-      );
-      if ([type].flat().includes('number')) t.equal(format, 'double', where);
-      for (const [name, part] of Object.entries(schema)) look(part, `${where}/${name}`);
-    };
-    look((JSON.parse(COMMITTED) as { components: { schemas: object } }).components.schemas, '');
-  },
-);
+t.test('generators can read every schema: one type beside null, and beside an enumeration', async (t) => {
+  const look = (schema: unknown, where: string): void => {
+    if (typeof schema !== 'object' || schema === null) return;
+    const { type, enum: words, format } = schema as Readonly<Record<string, unknown>>;
+    if (Array.isArray(type)) t.equal(type.filter((name) => name !== 'null').length, 1, where);
+    const kinds = Array.isArray(words) ? words.map((word) => (word === null ? 'null' : typeof word)) : [];
+    const named = [type].flat().map((name) => (name === 'integer' ? 'number' : name));
+    t.ok(
+      kinds.every((kind) => named.includes(kind)),
+      where,
+    );
+    if ([type].flat().includes('number')) t.equal(format, 'double', where);
+    for (const [name, part] of Object.entries(schema)) look(part, `${where}/${name}`);
+  };
+  look(DOCUMENT.components.schemas, '');
+});
 
 t.test('the operation lists the problems of the catalogue, and nothing else', async (t) => {
   const { notFound, methodNotAllowed, ...ours } = PROBLEMS; // of other paths and methods
@@ -115,37 +98,15 @@ t.test('every example is valid, and there is one for each answer', async (t) => 
   }
 });
 
-interface Call {
-  readonly body?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly key?: string;
-}
-
-/** An empty `key` is none. */
-function post({ port, key }: RunningServer, { body, headers, key: other = key }: Call) {
-  const sent = {
-    'Content-Type': 'application/json',
-    ...(other !== '' && { 'X-API-Key': other }),
-    ...headers,
-  };
-  const text = body ?? JSON.stringify({ current_session: {} });
-  return fetch(`http://127.0.0.1:${port}/predict`, { method: 'POST', headers: sent, body: text });
-}
-
 /** The answer has the documented headers, and a body that the documented schema and example agree with. */
-async function holdAgainst(
-  t: Test,
-  answer: globalThis.Response,
-  status: number,
-  example?: string,
-): Promise<void> {
+function holdAgainst(t: Test, answer: Reply, status: number, example = 'example'): void {
   t.equal(answer.status, status);
   const listed = OPERATION.responses[String(status)];
   for (const name of Object.keys(listed?.headers ?? {}))
-    t.ok(answer.headers.has(name), `${status} has ${name}`);
-  const examples = listed === undefined ? [] : examplesOf(listed.content['application/json']);
-  const expected = examples.find(([name]) => name === (example ?? 'example'))?.[1];
-  if (status !== 200) t.strictSame(await answer.json(), expected);
+    t.ok(answer.headers.has(name.toLowerCase()), `${status} has ${name}`);
+  if (status === 200 || listed === undefined) return;
+  const examples = new Map(examplesOf(listed.content['application/json']));
+  t.strictSame(JSON.parse(answer.body), examples.get(example));
 }
 
 t.test('the document and the running service', async (t) => {
@@ -154,34 +115,36 @@ t.test('the document and the running service', async (t) => {
     keys: [{ kind: 'demo', ratePerS: 1, dailyMax: 5 }],
   });
   const limited = server.keys[1]?.key ?? '';
+  const KEYED = { 'X-API-Key': server.key };
+  const post = ({ body = '{"current_session":{}}', headers }: Sent) =>
+    send(server.port, { body, headers: { 'Content-Type': 'application/json', ...headers } });
 
   await t.test('each request of the document gets scores', async (t) => {
     const documented = OPERATION.responses['200']?.content['application/json'].examples ?? {};
     for (const [name, value] of examplesOf(OPERATION.requestBody.content['application/json'])) {
-      const answer = await post(server, { body: JSON.stringify(value) });
-      await holdAgainst(t, answer, 200);
+      const answer = await post({ headers: KEYED, body: JSON.stringify(value) });
+      holdAgainst(t, answer, 200);
       const others = name in SHIPPED.recordings ? 'recording' : 'baseline';
       const expected = (documented[name] ?? documented[others])?.value as object;
-      t.strictSame(Object.keys((await answer.json()) as object), Object.keys(expected));
+      t.strictSame(Object.keys(JSON.parse(answer.body) as object), Object.keys(expected));
     }
   });
 
   await t.test('each refusal that a caller can bring about is the documented one', async (t) => {
-    const refusals: readonly (readonly [status: number, call: Call, example?: string])[] = [
-      [400, { body: MALFORMED_EXAMPLE.body }],
-      [422, { body: JSON.stringify(UNPROCESSABLE_EXAMPLE.body) }],
-      [401, { key: '' }, 'keyMissing'],
-      [403, { key: 'sk_live_no' }, 'keyInvalid'],
-      [413, { body: ' '.repeat(100_001) }, 'bodyTooLarge'],
-      [415, { headers: { 'Content-Type': 'text/plain' } }, 'contentType'],
-      [415, { headers: { 'Content-Encoding': 'gzip' } }, 'contentEncoding'],
+    const refusals: readonly (readonly [status: number, sent: Sent, example?: string])[] = [
+      [400, { headers: KEYED, body: MALFORMED_EXAMPLE.body }],
+      [422, { headers: KEYED, body: JSON.stringify(UNPROCESSABLE_EXAMPLE.body) }],
+      [401, {}, 'keyMissing'],
+      [403, { headers: { 'X-API-Key': 'sk_live_no' } }, 'keyInvalid'],
+      [413, { headers: KEYED, body: ' '.repeat(100_001) }, 'bodyTooLarge'],
+      [415, { headers: { ...KEYED, 'Content-Type': 'text/plain' } }, 'contentType'],
+      [415, { headers: { ...KEYED, 'Content-Encoding': 'gzip' } }, 'contentEncoding'],
     ];
-    for (const [status, call, example] of refusals)
-      await holdAgainst(t, await post(server, call), status, example);
-    let answer = await post(server, { key: limited });
-    for (let calls = 0; answer.status === 200 && calls < 50; calls++)
-      answer = await post(server, { key: limited });
-    await holdAgainst(t, answer, 429, 'rateLimited');
+    for (const [status, sent, example] of refusals) holdAgainst(t, await post(sent), status, example);
+    const ask = () => post({ headers: { 'X-API-Key': limited } });
+    let answer = await ask();
+    for (let calls = 0; answer.status === 200 && calls < 50; calls++) answer = await ask();
+    holdAgainst(t, answer, 429, 'rateLimited');
   });
 
   await t.test('the admin port serves the same document', async (t) => {

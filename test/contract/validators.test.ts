@@ -97,14 +97,15 @@ t.test('the document and the reader agree on where a recording may stand, and be
     past_sessions: [session],
     past_targets: [scoreRecord()],
   });
+  const current = (beside: Json): Json => ({ current_session: { recording, ...beside } });
   const parser = new WasmParser(LIMITS);
   for (const [body, isRead] of [
     [past({ recording: null }), true],
     [past({ recording }), false],
-    [{ current_session: { recording, age: 30, HR_night: [], RR_night: null, own: 1 } }, true],
-    [{ current_session: { recording, HR_night: [60] } }, false],
-    [{ current_session: { recording, sleepTimeSeconds: 100 } }, false],
-    [{ current_session: { recording: null, HR_night: [60] } }, true],
+    [current({ age: 30, HR_night: [], RR_night: null, own: 1 }), true],
+    [current({ HR_night: [60] }), false],
+    [current({ sleepTimeSeconds: 100 }), false],
+    [current({ recording: null, HR_night: [60] }), true],
   ] as const) {
     const bytes = Buffer.from(JSON.stringify(body));
     const beside = readRecordingOf(bytes, parser);
@@ -112,15 +113,14 @@ t.test('the document and the reader agree on where a recording may stand, and be
       beside.kind === 'refused'
         ? JSON.stringify(beside.problem).includes('Beside a recording')
         : isBodyProblem(read(bytes, CONSTANTS));
-    t.equal(!isRefused, isRead, JSON.stringify(body));
-    t.equal(document(body), isRead, `the document: ${JSON.stringify(body)}`);
+    t.strictSame([!isRefused, document(body)], [isRead, isRead], JSON.stringify(body));
   }
 });
 
 t.test('the document and the reader agree on what a measurement may have beside a test', async (t) => {
   const answers = Array.from({ length: 10 }, () => 2);
   const [plain, tested] = [{ score: 'stress', value: 71 }, { test: 'pss10' }];
-  const cases = [
+  for (const [measurement, isRead] of [
     [plain, true],
     [{ ...tested, answers }, true],
     [{ ...tested, result: 20, score: 'stress' }, true],
@@ -130,12 +130,10 @@ t.test('the document and the reader agree on what a measurement may have beside 
     [tested, false],
     [{ ...tested, answers, result: 20 }, false],
     [{ ...tested, result: 20, value: 71 }, false],
-  ] as const;
-  for (const [measurement, isRead] of cases) {
+  ] as const) {
     const given = { history: '', night: '2026-11-21', measurements: [measurement] };
-    const body = { current_session: { age: 30 }, ...given };
-    const text = JSON.stringify(body);
-    t.equal(!isBodyProblem(read(Buffer.from(text), CONSTANTS)), isRead, text);
-    t.equal(document(body), isRead, `the document: ${text}`);
+    const text = JSON.stringify({ current_session: { age: 30 }, ...given });
+    const isTaken = !isBodyProblem(read(Buffer.from(text), CONSTANTS));
+    t.strictSame([isTaken, document(JSON.parse(text))], [isRead, isRead], text);
   }
 });

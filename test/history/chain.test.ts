@@ -1,5 +1,11 @@
 import t, { type Test } from 'tap';
-import { HISTORY_LENGTH_MAX, MEASURED_FIELDS, type MeasuredField } from '#rules/fields.js';
+import {
+  HISTORY_LENGTH_MAX,
+  LABEL_FIELDS,
+  MEASURED_FIELDS,
+  SCORE_FIELDS,
+  type MeasuredField,
+} from '#rules/fields.js';
 import { seededRandom, type Random } from '#acuity/base/random.js';
 import { FEATURES, FEATURE_COUNT } from '#acuity/contract/features.js';
 import { HISTORY_BYTES_MAX } from '#acuity/history/form.js';
@@ -19,6 +25,7 @@ import {
   adjusted,
   adjustmentOf,
   evidenceOf,
+  isLabel,
   LABEL_VALUES,
   latentOf,
   NO_EVIDENCE,
@@ -168,8 +175,10 @@ class SlowHistory {
   /** λ of a day that is past; of none that is known, of the long run. */
   private latent(field: MeasuredField, day: number | undefined): number {
     const night = day === undefined ? undefined : this.nights.findLast((one) => one.day === day);
-    const chance = 100 * (night?.chances[LABEL_NAMES.indexOf(field)] ?? NaN);
-    const said = isLabel(field) ? chance : (night?.hundredths[SCORE_NAMES.indexOf(field)] ?? NaN) / 100;
+    const chance = 100 * (night?.chances[(LABEL_FIELDS as readonly string[]).indexOf(field)] ?? NaN);
+    const said = isLabel(field)
+      ? chance
+      : (night?.hundredths[(SCORE_FIELDS as readonly string[]).indexOf(field)] ?? NaN) / 100;
     const usual = (isLabel(field) ? 100 : 1) * (this.longRun().get(field)?.mean ?? NaN);
     const known = Number.isNaN(said) ? usual : said;
     return Number.isNaN(known) ? 0 : latentOf(field, known);
@@ -216,9 +225,6 @@ class SlowHistory {
   }
 }
 
-const SCORE_NAMES = ['C_SCORE', 'attention', 'memory', 'reasoning', 'stress'];
-const LABEL_NAMES = ['valence', 'arousal'];
-
 function knownValues({ record, hundredths, chances }: SlowNight): ReadonlyMap<string, number> {
   const row = new Float32Array(FEATURE_COUNT);
   featuriseRecord(record, 0, row, 0);
@@ -229,16 +235,12 @@ function knownValues({ record, hundredths, chances }: SlowNight): ReadonlyMap<st
     if (name !== `${group}_known` && !isLasting && mask === 1)
       known.set(name, centre + scale * (row[place] ?? NaN));
   });
-  SCORE_NAMES.forEach((name, index) => known.set(name, (hundredths[index] ?? NaN) / 100));
-  LABEL_NAMES.forEach((name, index) => {
+  SCORE_FIELDS.forEach((name, index) => known.set(name, (hundredths[index] ?? NaN) / 100));
+  LABEL_FIELDS.forEach((name, index) => {
     const chance = chances[index] ?? NaN;
     if (!Number.isNaN(chance)) known.set(name, chance);
   });
   return known;
-}
-
-function isLabel(field: string): boolean {
-  return LABEL_NAMES.includes(field);
 }
 
 function sum(values: readonly number[]): number {
@@ -369,62 +371,59 @@ function longRunDifference({ history: { longRun } }: HistoryDesk, slow: SlowHist
   return undefined;
 }
 
-t.test(
-  'chains of nights are what the contract says in plain code, and scoring the last night again changes nothing',
-  async (t) => {
-    const random = seededRandom(SEED);
-    const parser = historyReader();
-    let [retired, replaced, late, ignored, summed] = [0, 0, 0, 0, 0];
-    for (let chain = 0; chain < CHAINS; chain++) {
-      const kind = (['dated', 'undated', 'mixed'] as const)[chain % 3] ?? 'mixed';
-      const slow = new SlowHistory();
-      let text = '';
-      let latest = 20_000 + Math.floor(5_000 * random());
-      for (let night = 1 + Math.floor(NIGHTS_MAX * random()); night > 0; night--) {
-        const day = nextDay(random, latest, kind);
-        const record = randomRecord(random);
-        const count = slow.nights.length;
-        const { past, scored } = slow.take({ day, record });
-        const given = day === undefined || random() < 0.5 ? [] : whatWasMeasured(random, day);
-        const tooLate = slow.measure(given, day ?? NaN, CONSTANTS);
-        const got = step(parser, text, day ?? NaN, record, given);
-        ignored += tooLate.length;
-        const ignoredNow = tooLate.map(({ score, day }) => `${score} ${dateOf(day)}`);
-        if (
-          !isSame(
-            t,
-            got.next.ignored.map(({ score, on }) => `${score} ${on}`),
-            ignoredNow,
-            'what came too late',
-          )
+t.test('chains of nights are what the contract says; the last one again changes nothing', async (t) => {
+  const random = seededRandom(SEED);
+  const parser = historyReader();
+  let [retired, replaced, late, ignored, summed] = [0, 0, 0, 0, 0];
+  for (let chain = 0; chain < CHAINS; chain++) {
+    const kind = (['dated', 'undated', 'mixed'] as const)[chain % 3] ?? 'mixed';
+    const slow = new SlowHistory();
+    let text = '';
+    let latest = 20_000 + Math.floor(5_000 * random());
+    for (let night = 1 + Math.floor(NIGHTS_MAX * random()); night > 0; night--) {
+      const day = nextDay(random, latest, kind);
+      const record = randomRecord(random);
+      const count = slow.nights.length;
+      const { past, scored } = slow.take({ day, record });
+      const given = day === undefined || random() < 0.5 ? [] : whatWasMeasured(random, day);
+      const tooLate = slow.measure(given, day ?? NaN, CONSTANTS);
+      const got = step(parser, text, day ?? NaN, record, given);
+      ignored += tooLate.length;
+      const ignoredNow = tooLate.map(({ score, day }) => `${score} ${dateOf(day)}`);
+      if (
+        !isSame(
+          t,
+          got.next.ignored.map(({ score, on }) => `${score} ${on}`),
+          ignoredNow,
+          'what came too late',
         )
-          return;
-        const moved = measuredDifference(slow, got, day);
-        if (moved !== undefined) return t.fail(moved);
-        if (!isSame(t, pastOf(got), slowPast(past), 'the past')) return;
-        scored(said(got.scores));
-        if (!isSame(t, nightsOf(parser, got.text), slowNights(slow), 'the history')) return;
-        const wrong = longRunDifference(parser.desk, slow);
-        if (wrong !== undefined) return t.fail(wrong);
-        if (day !== undefined) {
-          const again = step(parser, got.text, day, record, random() < 0.5 ? given : []);
-          if (again.text !== got.text) return t.fail(`the history of ${kind} night ${day} scored again`);
-          if (!isSame(t, pastOf(again), pastOf(got), 'the past of a night scored again')) return;
-          if (!isSame(t, answers(again), answers(got), 'the answer to a night scored again')) return;
-          if (slow.nights.length === count) replaced++;
-          if (day < latest) late++;
-          latest = Math.max(latest, day);
-        }
-        retired += slow.retired.length > 0 ? 1 : 0;
-        summed += [...slow.measured.values()].filter((one) => one.summed.length > 0).length;
-        text = got.text;
+      )
+        return;
+      const moved = measuredDifference(slow, got, day);
+      if (moved !== undefined) return t.fail(moved);
+      if (!isSame(t, pastOf(got), slowPast(past), 'the past')) return;
+      scored(said(got.scores));
+      if (!isSame(t, nightsOf(parser, got.text), slowNights(slow), 'the history')) return;
+      const wrong = longRunDifference(parser.desk, slow);
+      if (wrong !== undefined) return t.fail(wrong);
+      if (day !== undefined) {
+        const again = step(parser, got.text, day, record, random() < 0.5 ? given : []);
+        if (again.text !== got.text) return t.fail(`the history of ${kind} night ${day} scored again`);
+        if (!isSame(t, pastOf(again), pastOf(got), 'the past of a night scored again')) return;
+        if (!isSame(t, answers(again), answers(got), 'the answer to a night scored again')) return;
+        if (slow.nights.length === count) replaced++;
+        if (day < latest) late++;
+        latest = Math.max(latest, day);
       }
+      retired += slow.retired.length > 0 ? 1 : 0;
+      summed += [...slow.measured.values()].filter((one) => one.summed.length > 0).length;
+      text = got.text;
     }
-    for (const [what, count] of Object.entries({ retired, replaced, late, ignored, summed })) {
-      t.ok(count > CHAINS, `${what}: ${count}`);
-    }
-  },
-);
+  }
+  for (const [what, count] of Object.entries({ retired, replaced, late, ignored, summed })) {
+    t.ok(count > CHAINS, `${what}: ${count}`);
+  }
+});
 
 function isSame(t: Test, got: readonly string[], expected: readonly string[], what: string): boolean {
   return got.join('\n') === expected.join('\n') || t.same(got, expected, what);

@@ -85,38 +85,32 @@ t.test('every character changed, every length cut: no such text is a history', a
   }
 });
 
-t.test(
-  'what is added, doubled, of another version or alphabet, too long or nothing of the kind is refused',
-  async (t) => {
-    const jpeg = Buffer.from(
-      'ffd8ffe000104a46494600010100000100010000ffdb0043000302020302020303030304',
-      'hex',
-    );
-    const sealed = LONG.slice(VERSION.length);
-    const bytes = Buffer.from(sealed, 'base64url');
-    refusesAll(t, [
-      ...TEXTS.flatMap((text) => [
-        `${text}A`,
-        `${text}=`,
-        `${text}\n`,
-        ` ${text}`,
-        text + text,
-        text.toUpperCase(),
-      ]),
-      ...['acu0.', 'acu2.', 'ACU1.', 'acu1', 'acu1:', ''].map((version) => version + sealed),
-      ...[
-        '',
-        bytes.toString('base64'),
-        bytes.toString('hex'),
-        jpeg.toString('base64url'),
-        'A'.repeat(2 << 20),
-      ].map((text) => VERSION + text),
-      ...'x null {}'.split(' '),
-      jpeg.toString('latin1'),
-      `${LONG}${' '.repeat(2 << 20)}`,
-    ]);
-  },
-);
+t.test('what is longer, doubled, of another version or alphabet, or no history is refused', async (t) => {
+  const jpeg = Buffer.from('ffd8ffe000104a46494600010100000100010000ffdb0043000302020302020303030304', 'hex');
+  const sealed = LONG.slice(VERSION.length);
+  const bytes = Buffer.from(sealed, 'base64url');
+  refusesAll(t, [
+    ...TEXTS.flatMap((text) => [
+      `${text}A`,
+      `${text}=`,
+      `${text}\n`,
+      ` ${text}`,
+      text + text,
+      text.toUpperCase(),
+    ]),
+    ...['acu0.', 'acu2.', 'ACU1.', 'acu1', 'acu1:', ''].map((version) => version + sealed),
+    ...[
+      '',
+      bytes.toString('base64'),
+      bytes.toString('hex'),
+      jpeg.toString('base64url'),
+      'A'.repeat(2 << 20),
+    ].map((text) => VERSION + text),
+    ...'x null {}'.split(' '),
+    jpeg.toString('latin1'),
+    `${LONG}${' '.repeat(2 << 20)}`,
+  ]);
+});
 
 /** The text of a history whose bytes `change` has changed, with a right checksum. */
 function resealed(text: string, change: (bytes: Buffer) => unknown): string {
@@ -168,26 +162,23 @@ function unsound(text: string): string | undefined {
   return textWithChecksum(desk.encoded()) === text ? undefined : 'another encoding of the same';
 }
 
-t.test(
-  'bytes changed under a right checksum: an accepted history is valid and has one encoding',
-  async (t) => {
-    let taken = 0;
-    for (let index = 0; index < CASES; index++) {
-      const text = resealed(TEXTS[index % TEXTS.length] ?? '', (bytes) => {
-        for (let edits = 1 + Math.floor(3 * random() ** 3); edits > 0; edits--) {
-          const at = Math.floor(bytes.length * random());
-          bytes[at] =
-            random() < 0.3 ? (bytes[at] ?? 0) ^ (1 << Math.floor(8 * random())) : Math.floor(256 * random());
-        }
-        const cut = random();
-        if (cut < 0.05) return bytes.subarray(0, Math.floor(bytes.length * random()));
-        return cut < 0.1 ? Buffer.concat([bytes, bytes.subarray(0, Math.floor(20 * random()))]) : bytes;
-      });
-      if (!isTaken(text)) continue;
-      taken++;
-      const wrong = unsound(text);
-      if (wrong !== undefined) return t.fail(`${wrong}: ${text}`);
-    }
-    t.ok(taken > CASES / 20 && taken < CASES, `${taken} of ${CASES} were taken`);
-  },
-);
+t.test('under a right checksum an accepted history is valid and has one encoding', async (t) => {
+  let taken = 0;
+  for (let index = 0; index < CASES; index++) {
+    const text = resealed(TEXTS[index % TEXTS.length] ?? '', (bytes) => {
+      for (let edits = 1 + Math.floor(3 * random() ** 3); edits > 0; edits--) {
+        const at = Math.floor(bytes.length * random());
+        bytes[at] =
+          random() < 0.3 ? (bytes[at] ?? 0) ^ (1 << Math.floor(8 * random())) : Math.floor(256 * random());
+      }
+      const cut = random();
+      if (cut < 0.05) return bytes.subarray(0, Math.floor(bytes.length * random()));
+      return cut < 0.1 ? Buffer.concat([bytes, bytes.subarray(0, Math.floor(20 * random()))]) : bytes;
+    });
+    if (!isTaken(text)) continue;
+    taken++;
+    const wrong = unsound(text);
+    if (wrong !== undefined) return t.fail(`${wrong}: ${text}`);
+  }
+  t.ok(taken > CASES / 20 && taken < CASES, `${taken} of ${CASES} were taken`);
+});

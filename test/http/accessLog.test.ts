@@ -21,73 +21,46 @@ const RECORD = {
 const LINE = lineOf(RECORD, 200, 2.23456);
 const TRACEPARENT = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
+/** What is told, of one in `every` scored requests. */
+function collecting(every = 1) {
+  const told: Record<string, unknown>[] = [];
+  const write = (line: string): void => void told.push(JSON.parse(line) as Record<string, unknown>);
+  return { access: new AccessLog(createLog({ level: 'info', sink: { write } }), every), told };
+}
+
 function written(line: AccessLine): Record<string, unknown> {
-  let text = '';
-  const log = createLog({
-    level: 'info',
-    sink: { write: (piece) => (text += piece) },
-  });
-  const access = new AccessLog(log, 1);
+  const { access, told } = collecting();
   if (line.status === 200) access.served(line);
   else access.refused(line.status === 422 ? 'unprocessable' : 'queueFull', line, 0);
-  return JSON.parse(text) as Record<string, unknown>;
+  return told[0] ?? {};
 }
 
-t.test('a line has id, status, key id, time and bytes; the level follows the status', (t) => {
-  t.match(written(LINE), {
-    level: 'info',
-    requestId: 'r-1',
-    status: 200,
-    keyId: 'key_1',
-    totalMs: 1.235,
-    bytes: 42,
-  });
+t.test('a line has id, status, key id, time and bytes; the level follows the status', async (t) => {
+  const { traceparent: _, ...rest } = LINE;
+  t.match(written(LINE), { level: 'info', ...rest, totalMs: 1.235 });
   t.match(written({ ...LINE, status: 422 }), { level: 'warn', cause: 'unprocessable', requests: 1 });
   t.match(written({ ...LINE, status: 503 }), { level: 'error', cause: 'queueFull', requests: 1 });
-  t.end();
 });
 
-t.test('a well formed trace context is carried on, anything else is dropped', (t) => {
+t.test('a well formed trace context is carried on, anything else is dropped', async (t) => {
   const carried = (traceparent: string) => written(lineOf({ ...RECORD, traceparent }, 200, 2));
   t.equal(carried(TRACEPARENT)['traceparent'], TRACEPARENT);
-  for (const traceparent of ['', 'sk_live_x', TRACEPARENT.toUpperCase(), `${TRACEPARENT}-x`, '72,71,70']) {
+  for (const traceparent of ['', 'sk_live_x', TRACEPARENT.toUpperCase(), `${TRACEPARENT}-x`, '72,71,70'])
     t.notOk('traceparent' in carried(traceparent), traceparent);
-  }
-  t.end();
 });
 
-t.test('one in so many scored requests has a line, with 0 none', (t) => {
-  const log = createLog({ level: 'silent' });
-  const third = new AccessLog(log, 3);
-  t.same(
-    Array.from({ length: 6 }, () => third.wantsServed()),
-    [false, false, true, false, false, true],
-  );
-  const none = new AccessLog(log, 0);
-  t.notOk(Array.from({ length: 6 }, () => none.wantsServed()).includes(true));
-  t.end();
+t.test('one in so many scored requests has a line, with 0 none', async (t) => {
+  const wants = (every: number): string => {
+    const { access } = collecting(every);
+    return Array.from({ length: 6 }, () => Number(access.wantsServed())).join('');
+  };
+  t.strictSame([wants(3), wants(0)], ['001001', '000000']);
 });
-
-interface Told {
-  readonly cause: string;
-  readonly requests: number;
-  readonly requestId: string;
-}
-
-function collecting(): { access: AccessLog; told: Told[] } {
-  const told: Told[] = [];
-  const log = createLog({
-    level: 'info',
-    sink: { write: (line) => void told.push(JSON.parse(line) as Told) },
-  });
-  return { access: new AccessLog(log, 0), told };
-}
 
 t.test('refusals of one cause share a line a second, with their number', async (t) => {
-  const { access, told } = collecting();
-  for (let request = 0; request < 1000; request++) {
+  const { access, told } = collecting(0);
+  for (let request = 0; request < 1000; request++)
     access.refused('queueFull', { ...LINE, requestId: `r-${request}`, status: 503 }, request / 10);
-  }
   access.refused('keyInvalid', { ...LINE, requestId: 'other', status: 403 }, 100);
   t.match(told, [
     { cause: 'queueFull', requests: 1, requestId: 'r-0' },
@@ -105,11 +78,6 @@ t.test('refusals of one cause share a line a second, with their number', async (
 
 t.test('each internal error has a line of its own', async (t) => {
   const { access, told } = collecting();
-  for (let request = 0; request < 5; request++) {
-    access.refused('internal', { ...LINE, requestId: `r-${request}`, status: 500 }, 0);
-  }
-  t.strictSame(
-    told.map(({ requestId }) => requestId),
-    ['r-0', 'r-1', 'r-2', 'r-3', 'r-4'],
-  );
+  for (const requestId of ['r-0', 'r-1']) access.refused('internal', { ...LINE, requestId, status: 500 }, 0);
+  t.match(told, [{ requestId: 'r-0' }, { requestId: 'r-1' }]);
 });

@@ -62,35 +62,32 @@ t.test('a head in a packet of its own comes with an empty piece, for which nothi
   t.equal(budget.heldBytes, 0);
 });
 
-t.test(
-  'however a body comes, it is read whole, paid for by its length, and holds nothing afterwards',
-  async () => {
-    const budget = budgetOf(10 * BYTES_MAX);
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 0, max: BYTES_MAX + 1000 }),
-        fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 6 }),
-        fc.boolean(),
-        fc.boolean(),
-        (length, cuts, isCut, isDeclared) => {
-          const pieces = split(
-            NUMBERED.subarray(0, length),
-            cuts.map((share) => Math.floor(share * length)),
-          );
-          const { outcome, bytes, blocks } = read(pieces, budget, {
-            isCut,
-            declaredBytes: isDeclared ? length : 0,
-          });
-          if (budget.heldBytes !== 0) throw new Error(`${budget.heldBytes} bytes are held`);
-          if (length > BYTES_MAX) return outcome === 'tooLarge';
-          if (blocks !== furtherBlocks(length)) throw new Error(`${blocks} blocks`);
-          return isCut ? outcome === 'unfinished' : outcome === 'complete' && bytes === length;
-        },
-      ),
-      { numRuns: 300 },
-    );
-  },
-);
+t.test('however a body comes, it is read whole, paid for, and then holds nothing', async () => {
+  const budget = budgetOf(10 * BYTES_MAX);
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 0, max: BYTES_MAX + 1000 }),
+      fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 6 }),
+      fc.boolean(),
+      fc.boolean(),
+      (length, cuts, isCut, isDeclared) => {
+        const pieces = split(
+          NUMBERED.subarray(0, length),
+          cuts.map((share) => Math.floor(share * length)),
+        );
+        const { outcome, bytes, blocks } = read(pieces, budget, {
+          isCut,
+          declaredBytes: isDeclared ? length : 0,
+        });
+        if (budget.heldBytes !== 0) throw new Error(`${budget.heldBytes} bytes are held`);
+        if (length > BYTES_MAX) return outcome === 'tooLarge';
+        if (blocks !== furtherBlocks(length)) throw new Error(`${blocks} blocks`);
+        return isCut ? outcome === 'unfinished' : outcome === 'complete' && bytes === length;
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
 
 t.test('bodies that are kept never share memory, however often their memory is given back', async (t) => {
   const [budget, buffers] = [budgetOf(10 * BYTES_MAX), new BodyBuffers()];
@@ -132,40 +129,34 @@ t.test('bodies that are kept never share memory, however often their memory is g
   t.equal(budget.heldBytes, 0);
 });
 
-t.test(
-  'a block costs as it begins: none for the first, one from its successor’s first byte on',
-  async (t) => {
-    t.strictSame(
-      [0, 1, BLOCK_BYTES, BLOCK_BYTES + 1, 2 * BLOCK_BYTES, 2 * BLOCK_BYTES + 1, 1_400_000, NaN].map(
-        furtherBlocks,
-      ),
-      [0, 0, 0, 1, 1, 2, 21, 0],
-    );
-  },
-);
+t.test('a block costs as it begins, the first one nothing', async (t) => {
+  t.strictSame(
+    [0, 1, BLOCK_BYTES, BLOCK_BYTES + 1, 2 * BLOCK_BYTES, 2 * BLOCK_BYTES + 1, 1_400_000, NaN].map(
+      furtherBlocks,
+    ),
+    [0, 0, 0, 1, 1, 2, 21, 0],
+  );
+});
 
-t.test(
-  'what one key may hold leaves room for others; all of it is counted over the event loops',
-  async (t) => {
-    const memory = allocateBodyBudget(8);
-    const [one, other] = [0, 1].map(
-      () => new BodyBudget({ memory, bytesMax: 1_048_576, bodyBytesMax: 65_536 }),
-    );
-    if (one === undefined || other === undefined) throw new Error('two');
-    for (let body = 0; body < 4; body++) t.equal((body % 2 === 0 ? one : other).take(5, 65_536), 'taken');
-    t.equal(one.take(5, 1), 'shareFull');
-    t.equal(other.take(5, 65_537, 65_536), 'shareFull', 'a buffer that grows counts the difference');
-    t.equal(one.heldBytes, 131_072, 'each loop tells of its own');
-    for (const holder of [1, 2, 6])
-      for (let body = 0; body < 4; body++) t.equal(one.take(holder, 65_536), 'taken');
-    t.ok(other.isExhausted);
-    t.equal(other.take(7, 1), 'full');
-    for (const holder of [1, 2, 6]) for (let body = 0; body < 4; body++) one.give(holder, 65_536);
-    for (let body = 0; body < 4; body++) (body % 2 === 0 ? one : other).give(5, 65_536);
-    t.strictSame([one.heldBytes, other.heldBytes, one.isExhausted], [0, 0, false]);
-    t.strictSame(
-      [...new Int32Array(memory)],
-      Array.from({ length: 9 }, () => 0),
-    );
-  },
-);
+t.test('what one key may hold leaves room for others, over all event loops', async (t) => {
+  const memory = allocateBodyBudget(8);
+  const [one, other] = [0, 1].map(
+    () => new BodyBudget({ memory, bytesMax: 1_048_576, bodyBytesMax: 65_536 }),
+  );
+  if (one === undefined || other === undefined) throw new Error('two');
+  for (let body = 0; body < 4; body++) t.equal((body % 2 === 0 ? one : other).take(5, 65_536), 'taken');
+  t.equal(one.take(5, 1), 'shareFull');
+  t.equal(other.take(5, 65_537, 65_536), 'shareFull', 'a buffer that grows counts the difference');
+  t.equal(one.heldBytes, 131_072, 'each loop tells of its own');
+  for (const holder of [1, 2, 6])
+    for (let body = 0; body < 4; body++) t.equal(one.take(holder, 65_536), 'taken');
+  t.ok(other.isExhausted);
+  t.equal(other.take(7, 1), 'full');
+  for (const holder of [1, 2, 6]) for (let body = 0; body < 4; body++) one.give(holder, 65_536);
+  for (let body = 0; body < 4; body++) (body % 2 === 0 ? one : other).give(5, 65_536);
+  t.strictSame([one.heldBytes, other.heldBytes, one.isExhausted], [0, 0, false]);
+  t.strictSame(
+    [...new Int32Array(memory)],
+    Array.from({ length: 9 }, () => 0),
+  );
+});

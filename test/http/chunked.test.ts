@@ -1,4 +1,4 @@
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { Connection, chunked, head, type RequestHead } from '../fixtures/connection.js';
 import { GOOD_KEY, answer, openLoop, type TestLoop } from '../fixtures/loop.js';
 import { until } from '../fixtures/until.js';
@@ -28,7 +28,12 @@ interface Case {
 
 const withKey: RequestHead = { headers: KEYED };
 const CASES: readonly Case[] = [
-  { name: 'scores', status: 200, head: withKey, settle: (loop) => loop.scorer.waiting.forEach(answer) },
+  {
+    name: 'scores',
+    status: 200,
+    head: withKey,
+    settle: ({ scorer }) => scorer.waiting.forEach((one) => answer(one)),
+  },
   { name: 'no key', status: 401, head: { headers: CHUNKED } },
   { name: 'another path, HEAD', status: 404, head: { headers: KEYED, target: '/other', method: 'HEAD' } },
   { name: 'too long a body', status: 413, head: withKey, body: BODY.padEnd(3 * BODY_MAX) },
@@ -81,12 +86,6 @@ const ARRIVALS: readonly { readonly name: string; pieces(start: string, body: st
   { name: 'the last chunk alone', pieces: (start, body) => [start + body.slice(0, -5), body.slice(-5)] },
 ];
 
-async function connect(t: Test, { port }: TestLoop): Promise<Connection> {
-  const connection = await Connection.open(port);
-  t.teardown(() => connection.destroy());
-  return connection;
-}
-
 /** Enough turns of the event loop for this process to read what it has sent itself. */
 async function turns(count = 5): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve));
@@ -113,7 +112,7 @@ for (const { name, status, head: given, body = BODY, begin, settle } of CASES) {
       for (const arrival of ARRIVALS) {
         const loop = openLoop(t, { bodyBytesMax: BODY_MAX });
         begin?.(loop);
-        const connection = await connect(t, loop);
+        const connection = await Connection.open(loop.port, t);
         await write(connection, arrival.pieces(start, end + rest));
         if (rest !== '') {
           const received = await connection.closed();
@@ -141,7 +140,7 @@ for (const { name, status, head: given, body = BODY, begin, settle } of CASES) {
 t.test('a refusal waits for the last chunk, however late that is, and pays for what came', async (t) => {
   const loop = openLoop(t, { bodyBytesMax: BODY_MAX });
   for (const headers of [CHUNKED, { ...KEYED, 'Content-Type': 'text/plain' }]) {
-    const connection = await connect(t, loop);
+    const connection = await Connection.open(loop.port, t);
     const body = chunked(' '.repeat(300_000), 50_000);
     await write(connection, [head({ headers }), body.slice(0, 200_000), body.slice(200_000, -5)]);
     await turns(50);
@@ -158,7 +157,7 @@ t.test('a refusal waits for the last chunk, however late that is, and pays for w
 
 t.test('more than 64 MiB of a body are not read', async (t) => {
   const loop = openLoop(t);
-  const connection = await connect(t, loop);
+  const connection = await Connection.open(loop.port, t);
   const piece = `100000\r\n${' '.repeat(0x100000)}\r\n`;
   await connection.write(head({ headers: CHUNKED }));
   for (let sent = 0; sent < 70; sent++) await connection.write(piece);
@@ -168,7 +167,7 @@ t.test('more than 64 MiB of a body are not read', async (t) => {
 
 t.test('a caller that hangs up during its refused body is counted as gone, once', async (t) => {
   const loop = openLoop(t);
-  const connection = await connect(t, loop);
+  const connection = await Connection.open(loop.port, t);
   await connection.write(`${head({ headers: { ...KEYED, 'Content-Type': 'text/plain' } })}16\r\n${BODY}\r\n`);
   await until(() => loop.server.connections === 1);
   connection.destroy();

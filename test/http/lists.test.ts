@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { Connection, head, send, type Reply } from '../fixtures/connection.js';
-import { GOOD_KEY, MODEL, answer, openLoop, type TestLoop } from '../fixtures/loop.js';
+import { GOOD_KEY, answer, openLoop, type TestLoop } from '../fixtures/loop.js';
 import { until } from '../fixtures/until.js';
 
 const LINE = '{"current_session":{}}';
@@ -13,8 +13,7 @@ function sendList({ port }: TestLoop, body: string, headers = {}): Promise<Reply
 
 /** Sends a list; the answer is up to the test. */
 async function post(t: Test, { port }: TestLoop, body: string, headers = {}): Promise<Connection> {
-  const connection = await Connection.open(port);
-  t.teardown(() => connection.destroy());
+  const connection = await Connection.open(port, t);
   const length = { 'Content-Length': String(Buffer.byteLength(body)) };
   await connection.write(head({ headers: { ...NDJSON, ...length, ...headers } }) + body);
   return connection;
@@ -32,10 +31,16 @@ function statusesOf(reply: Reply): unknown[] {
   return linesOf(reply).map(({ status }) => status ?? 200);
 }
 
+/** Nothing is held of any list, and so many predictions were given back. */
+function isOver(t: Test, { scorer, budget, refunds }: TestLoop, given: number): void {
+  t.strictSame([scorer.lines.reserved, budget.heldBytes, refunds.length], [0, 0, given]);
+}
+
 /** Answers lines as they come. */
 function answerAll(t: Test, { scorer }: TestLoop): void {
   const timer = setInterval(() => {
-    for (const lane of [scorer.lines, scorer.explainedLines]) lane.waiting.splice(0).forEach(answer);
+    for (const lane of [scorer.lines, scorer.explainedLines])
+      for (const line of lane.waiting.splice(0)) answer(line);
   }, 1);
   t.teardown(() => clearInterval(timer));
 }
@@ -48,36 +53,24 @@ function times(count: number, line = LINE): string {
   return bodyOf(...Array.from({ length: count }, () => line));
 }
 
-t.test(
-  'each line has its answer, in the order of the lines, regardless of which is scored first',
-  async (t) => {
-    const loop = openLoop(t);
-    const connection = await post(t, loop, bodyOf(LINE, '{', LINE, '{"current_session":{"age":-1}}', LINE));
-    const { waiting } = loop.scorer.lines;
-    await until(() => waiting.length === 3);
-    waiting.toReversed().forEach((line, index) => {
-      line.scored({ scores: Float32Array.of(index, 0, 0, 0, 0, 0, 0), offset: 0, model: MODEL }, TIMING);
-    });
-    const reply = await connection.reply();
-    t.equal(reply.status, 200);
-    t.equal(reply.headers.get('content-type'), 'application/x-ndjson');
-    t.equal(reply.headers.get('cache-control'), 'no-store');
-    t.equal(reply.headers.get('x-model-version'), 'test-1');
-    t.match(reply.headers.get('x-request-id'), /./);
-    const lines = linesOf(reply);
-    t.strictSame(
-      lines.map(({ C_SCORE }) => C_SCORE),
-      [2, undefined, 1, undefined, 0],
-    );
-    t.strictSame(lines[1], { status: 400, detail: 'Malformed JSON at byte 1' });
-    t.match(lines[3], { status: 422, detail: [{ loc: ['body', 'current_session', 'age'] }] });
-    t.equal(loop.refunds.length, 2, 'what was not scored does not count for the day');
-    t.equal(loop.scorer.lines.reserved, 0);
-    t.equal(loop.budget.heldBytes, 0);
-  },
-);
-
-const TIMING = { queueMs: 1, dispatchMs: 0.5, inferMs: 2, rows: 1, admittedMs: 0, scoredMs: 3 };
+t.test('each line has its answer, in the order of the lines, whichever is scored first', async (t) => {
+  const loop = openLoop(t);
+  const connection = await post(t, loop, bodyOf(LINE, '{', LINE, '{"current_session":{"age":-1}}', LINE));
+  const { waiting } = loop.scorer.lines;
+  await until(() => waiting.length === 3);
+  for (const [index, line] of waiting.toReversed().entries()) answer(line, index);
+  const reply = await connection.reply();
+  t.equal(reply.status, 200);
+  t.equal(reply.headers.get('content-type'), 'application/x-ndjson');
+  t.equal(reply.headers.get('cache-control'), 'no-store');
+  t.equal(reply.headers.get('x-model-version'), 'test-1');
+  t.match(reply.headers.get('x-request-id'), /./);
+  const age = [{ loc: ['body', 'current_session', 'age'] }];
+  const malformed = { status: 400, detail: 'Malformed JSON at byte 1' };
+  const [two, one, zero] = [2, 1, 0].map((C_SCORE) => ({ C_SCORE }));
+  t.match(linesOf(reply), [two, malformed, one, { status: 422, detail: age }, zero]);
+  isOver(t, loop, 2); // what was not scored does not count for the day
+});
 
 t.test('a list without a line, or with too many', async (t) => {
   const loop = openLoop(t);
@@ -92,7 +85,7 @@ t.test('a list without a line, or with too many', async (t) => {
   loop.scorer.lines.linesMax = 7;
   t.match(await tooLong(loop, times(8)), /\b7\b/);
   t.equal((await sendList(loop, times(7))).status, 200);
-  t.equal(loop.refunds.length, 5, 'the whole list gave back what its head had taken');
+  isOver(t, loop, 5); // the whole list gave back what its head had taken
 });
 
 /** The message of a list that is refused because it is too long. */
@@ -112,8 +105,7 @@ t.test('all lines are admitted or none', async (t) => {
   t.equal(reply.headers.get('retry-after'), '7');
   t.equal(loop.spent.length, 0, 'no token but the first');
   t.equal(loop.scorer.lines.waiting.length, 0);
-  t.equal(loop.refunds.length, 1);
-  t.equal(loop.budget.heldBytes, 0);
+  isOver(t, loop, 1);
 });
 
 /** `count` measurements, each wrong. */
@@ -123,27 +115,24 @@ const EXPLAINED_WRONG = '{"current_session":{"age":"34"},"explain":true}';
 const LONG = `{"current_session":{},"x":"${'x'.repeat(200_000)}"}`;
 const EXACT = `{"current_session":{},"current_session":{},"x":"${'x'.repeat(65_000)}"}`;
 
-t.test(
-  'lines cost one token each, or one for each 64 KiB, and other work more; all but the first are taken later',
-  async (t) => {
-    for (const [what, body, tokens] of [
-      ['five lines', times(5), 4],
-      ['a line of 200 KB, and a short one', bodyOf(LONG, LINE), 3],
-      ['a run of 64 KiB of line ends', `${LINE}${'\n\r\n'.repeat(22_000)}`, 5],
-      ['a body of 64 KiB for the exact path', EXACT, 10],
-      ['16 measurements', measuredBody(16), 0],
-      ['two lines of 64 measurements', bodyOf(measuredBody(64), measuredBody(64)), 7],
-      ['too many lines that may ask for explanations', times(1_001, EXPLAINED_WRONG), 3],
-      ['lines that had to be read, once', times(100, EXPLAINED_WRONG), 99],
-    ] as const) {
-      const loop = openLoop(t);
-      answerAll(t, loop);
-      await sendList(loop, body);
-      const spent = loop.spent.reduce((sum, one) => sum + one, 0);
-      t.equal(spent, tokens, what);
-    }
-  },
-);
+t.test('lines cost one token each, or one for each 64 KiB, and other work more', async (t) => {
+  for (const [what, body, tokens] of [
+    ['five lines', times(5), 4],
+    ['a line of 200 KB, and a short one', bodyOf(LONG, LINE), 3],
+    ['a run of 64 KiB of line ends', `${LINE}${'\n\r\n'.repeat(22_000)}`, 5],
+    ['a body of 64 KiB for the exact path', EXACT, 10],
+    ['16 measurements', measuredBody(16), 0],
+    ['two lines of 64 measurements', bodyOf(measuredBody(64), measuredBody(64)), 7],
+    ['too many lines that may ask for explanations', times(1_001, EXPLAINED_WRONG), 3],
+    ['lines that had to be read, once', times(100, EXPLAINED_WRONG), 99],
+  ] as const) {
+    const loop = openLoop(t);
+    answerAll(t, loop);
+    await sendList(loop, body);
+    const spent = loop.spent.reduce((sum, one) => sum + one, 0);
+    t.equal(spent, tokens, what);
+  }
+});
 
 t.test('a line waits no longer than the deadline, read or not', async (t) => {
   const loop = openLoop(t, { deadlineMs: 50 });
@@ -155,8 +144,7 @@ t.test('a line waits no longer than the deadline, read or not', async (t) => {
   t.strictSame(linesOf(await unread.reply()), [OVERLOADED_LINE, OVERLOADED_LINE, OVERLOADED_LINE]);
   for (const line of lines.waiting) line.failed('expired');
   t.strictSame(linesOf(await connection.reply()), [OVERLOADED_LINE, OVERLOADED_LINE]);
-  t.equal(loop.refunds.length, 5);
-  t.equal(lines.reserved, 0);
+  isOver(t, loop, 5);
 });
 
 t.test('a fault of one line is a 500 of that line', async (t) => {
@@ -179,9 +167,8 @@ t.test('a caller that hangs up gets its places and its quota back', async (t) =>
   connection.destroy();
   unread.destroy();
   await until(() => loop.refunds.length === 9);
-  t.equal(lines.reserved, 0);
+  isOver(t, loop, 9);
   t.ok(lines.waiting.every(({ isGone }) => isGone));
-  t.equal(loop.budget.heldBytes, 0);
   await loop.predict.listsEnded();
 });
 
@@ -204,12 +191,10 @@ t.test('a list that the limits of its key refuse: 429, or what fits into the day
     });
     const reply = await sendList(loop, times(5));
     if (limit === 'burst') {
-      t.equal(reply.status, 429);
-      t.equal(reply.headers.get('retry-after'), '3');
+      t.match([reply.status, reply.headers.get('retry-after')], [429, '3']);
       t.equal(refunded, 1, 'what its head had taken');
     } else t.match(reply, { status: 422, body: /at most 2 lines"/ });
-    t.equal(loop.scorer.lines.reserved, 0);
-    t.equal(loop.budget.heldBytes, 0);
+    isOver(t, loop, limit === 'burst' ? 0 : 1);
   }
 });
 
@@ -231,6 +216,6 @@ t.test('a list takes turns with others, and with other work of the loop', async 
   await until(() => lines.waiting.length === 200);
   t.not(seen[0], seen[1]);
   t.equal(seen[0], seen[2]);
-  lines.waiting.forEach(answer);
+  for (const line of lines.waiting) answer(line);
   for (const connection of [first, second]) t.equal(linesOf(await connection.reply()).length, 100);
 });

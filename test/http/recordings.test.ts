@@ -3,8 +3,7 @@ import { systemClock } from '#acuity/base/clock.js';
 import { recordingTokens } from '#acuity/http/recordings.js';
 import { RecordingQueue, type RecordingQueueOptions } from '#acuity/recording/recordingQueue.js';
 import { Connection, send, sendOn } from '../fixtures/connection.js';
-import type { ScoreHandler } from '#acuity/scoring/scorer.js';
-import { GOOD_KEY, answer, openLoop, type FakeScorer, type TestLoop } from '../fixtures/loop.js';
+import { GOOD_KEY, answer, openLoop } from '../fixtures/loop.js';
 import { until } from '../fixtures/until.js';
 
 /** Recordings at the door: what they cost, what is refused, and what becomes of them on their thread. */
@@ -30,12 +29,7 @@ parentPort.on('message', (bytes) => {
 parentPort.postMessage({ kind: 'started' });
 `;
 
-interface Scene extends TestLoop {
-  readonly recordings: RecordingQueue;
-  post(provider: string, more?: object): ReturnType<typeof send>;
-}
-
-function scene(t: Test, queue: Partial<RecordingQueueOptions> = {}, more: object = {}): Scene {
+function scene(t: Test, queue: Partial<RecordingQueueOptions> = {}) {
   const recordings = new RecordingQueue({
     placesMax: 8,
     deadlineMs: DEADLINE_MS,
@@ -46,32 +40,22 @@ function scene(t: Test, queue: Partial<RecordingQueueOptions> = {}, more: object
     ...queue,
   });
   t.teardown(() => recordings.close());
-  const loop = openLoop(t, { recordings, deadlineMs: DEADLINE_MS, ...more });
-  const post: Scene['post'] = (provider, beside = {}) =>
-    send(loop.port, {
-      headers,
-      body: JSON.stringify({ current_session: { recording: { provider }, ...beside } }),
-    });
+  const loop = openLoop(t, { recordings, deadlineMs: DEADLINE_MS });
+  const post = (provider: string, beside = {}) => {
+    const session = { recording: { provider }, ...beside };
+    return send(loop.port, { headers, body: JSON.stringify({ current_session: session }) });
+  };
   return { ...loop, recordings, post };
-}
-
-function newest({ waiting }: FakeScorer): ScoreHandler {
-  const handler = waiting.at(-1);
-  if (handler === undefined) throw new Error('no request waits');
-  return handler;
 }
 
 t.test('a recording is scored like its session, and the answer says what was read', async (t) => {
   const { post, scorer, spent, budget, lines } = scene(t);
   const reply = post('oura', { age: 34 });
-  await until(() => scorer.waiting.length === 1);
+  const handler = await scorer.next();
   t.equal(budget.heldBytes, 0, 'its body is in memory no longer');
-  const waiting = newest(scorer);
-  t.ok(
-    (waiting.expiresMs ?? Infinity) < systemClock.monotonicMs() + DEADLINE_MS + 1,
-    'the deadline holds for all of it',
-  );
-  answer(waiting);
+  const latestMs = systemClock.monotonicMs() + DEADLINE_MS + 1;
+  t.ok((handler.expiresMs ?? Infinity) < latestMs, 'the deadline holds for all of it');
+  answer(handler);
   t.ok((await reply).body.endsWith(`"inference_time_ms":2,"recording":${TOLD}}`));
   t.strictSame(spent, [1]);
   t.equal(lines.at(-1)?.['recording'], 'oura');
@@ -81,10 +65,10 @@ t.test('what it costs is taken when it is handed over', async (t) => {
   t.strictSame([0, 8_192, 8_193, 4_194_304].map(recordingTokens), [2, 2, 3, 513]);
   const { post, scorer, spent } = scene(t);
   const reply = post('oura', { other: 'x'.repeat(100_000) });
-  await until(() => scorer.waiting.length === 1);
+  const handler = await scorer.next();
   // One with the head, one with the second block of 64 KiB, the rest now.
   t.strictSame(spent, [1, recordingTokens(100_063) - 2]);
-  answer(newest(scorer));
+  answer(handler);
   t.equal((await reply).status, 200);
 });
 
@@ -104,8 +88,7 @@ t.test('one that takes its thread along is answered 500, and the next one scored
     t.equal((await post(provider)).status, 500);
     t.equal(faults.length, 1);
     const reply = post('oura');
-    await until(() => scorer.waiting.length === 1);
-    answer(newest(scorer));
+    answer(await scorer.next());
     t.equal((await reply).status, 200);
   }
 });
@@ -121,9 +104,7 @@ t.test('a caller that hangs up is not scored, and a stop waits for those that wa
   connection.destroy();
   predict.drain();
   await recordings.drained();
-  await until(() => scorer.waiting.length === 1);
-  answer(newest(scorer));
+  answer(await scorer.next());
   const { status, headers: answered } = await other;
-  t.equal(status, 200);
-  t.equal(answered.get('connection'), 'close');
+  t.strictSame([status, answered.get('connection')], [200, 'close']);
 });

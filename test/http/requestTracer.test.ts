@@ -25,13 +25,7 @@ const RECORD: ExchangeRecord = {
   },
 };
 
-interface Tracing {
-  readonly tracer: RequestTracer;
-  readonly passed: TracedRequest[];
-  readonly dropped: () => number;
-}
-
-function tracing(clock = CLOCK, isTaken = true): Tracing {
+function tracing(clock = CLOCK, isTaken = true) {
   const passed: TracedRequest[] = [];
   let dropped = 0;
   const tracer = new RequestTracer({

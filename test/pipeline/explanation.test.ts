@@ -54,6 +54,14 @@ function rowOf(scores: readonly number[], contributions: readonly number[][], re
   return { scores: Float32Array.from([...scores, 0.54, 0.471]), offset: 0, floats };
 }
 
+/** Contributions of which only the first group has any. */
+const only = (first: readonly number[]): number[][] =>
+  CONTRIBUTORS.map((_, index) => (index === 0 ? [...first] : [0, 0, 0, 0, 0]));
+const explained = (row: ReturnType<typeof rowOf>, quality: Partial<Quality> = {}) =>
+  explanationOf(row, { ...QUALITY, ...quality }, SETTINGS);
+const notableOf = ({ scores }: ReturnType<typeof explained>): string[] =>
+  SCORE_FIELDS.filter((field) => scores[field].notable);
+
 interface SentenceCase {
   readonly name: string;
   readonly about: ToldScore;
@@ -63,101 +71,77 @@ interface SentenceCase {
 }
 
 t.test('a score in two sentences', async (t) => {
-  for (const { name, about, explained, most, expect } of casesOf<SentenceCase>('computed', 'explanations'))
-    t.equal(sentencesOf(explained, about, most), expect, name);
-  const { scores, contributors } = explanationOf(
-    rowOf([50, 60, 50, 50, 50], [[0, -6, 0, 0, 0], ...Array.from({ length: 5 }, () => [0, 0, 0, 0, 0])]),
-    QUALITY,
-    SETTINGS,
-  );
+  for (const { name, about, most, expect, ...one } of casesOf<SentenceCase>('computed', 'explanations'))
+    t.equal(sentencesOf(one.explained, about, most), expect, name);
+  const { scores, contributors } = explained(rowOf([50, 60, 50, 50, 50], only([0, -6, 0, 0, 0])));
   t.match(scores.attention.text, /^Attention is 60, 6 below .* mostly by the amount of sleep \(−6\)\. /);
-  t.strictSame(
-    contributors.map(({ group, label }) => [group, label]),
-    CONTRIBUTORS.map(({ group, label }) => [group, label]),
-  );
+  const names = CONTRIBUTORS.map(({ group, label }) => ({ group, label }));
+  t.match(contributors, names);
 });
 
 const points = (most: number) => fc.double({ min: -most, max: most, noNaN: true });
 
-t.test(
-  'contributions add up to the change, and the change to score less reference, to the last digit',
-  async () => {
-    fc.assert(
-      fc.property(
-        fc.array(fc.double({ min: 30, max: 70, noNaN: true }), { minLength: 5, maxLength: 5 }),
-        fc.array(fc.array(points(5), { minLength: 5, maxLength: 5 }), { minLength: 6, maxLength: 6 }),
-        (scores, contributions) => {
-          const made = explanationOf(rowOf(scores, contributions), QUALITY, SETTINGS);
-          return SCORE_FIELDS.every((field, index) => {
-            const { reference, recent, change, repeatability } = made.scores[field];
-            const [low = NaN, high = NaN] = repeatability;
-            const score = Math.round(Math.fround(scores[index] ?? NaN) * 100);
-            const sum = made.contributors.reduce((total, part) => total + Math.round(part[field] * 100), 0);
-            return (
-              sum === Math.round(change * 100) &&
-              Math.round(reference * 100) + Math.round(change * 100) === score &&
-              recent === undefined &&
-              low * 100 <= score + 1e-6 &&
-              high * 100 >= score - 1e-6
-            );
-          });
-        },
-      ),
-    );
-  },
-);
-
-t.test('sentences about a change, its range and the data', async (t) => {
-  const groups = CONTRIBUTORS.map((_, index) => (index === 0 ? [6, 4, -6, 0, 1] : [0, 0, 0, 0, 0]));
-  const made = explanationOf(rowOf([60, 50, 40, 99.5, 0.5], groups, 2), QUALITY, SETTINGS);
-  t.strictSame(
-    SCORE_FIELDS.map((field) => made.scores[field].notable),
-    [true, false, true, false, false],
+t.test('contributions add up to the change, that is score less reference, to the digit', async () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.double({ min: 30, max: 70, noNaN: true }), { minLength: 5, maxLength: 5 }),
+      fc.array(fc.array(points(5), { minLength: 5, maxLength: 5 }), { minLength: 6, maxLength: 6 }),
+      (scores, contributions) => {
+        const made = explained(rowOf(scores, contributions));
+        return SCORE_FIELDS.every((field, index) => {
+          const { reference, recent, change, repeatability } = made.scores[field];
+          const [low = NaN, high = NaN] = repeatability;
+          const score = Math.round(Math.fround(scores[index] ?? NaN) * 100);
+          const sum = made.contributors.reduce((total, part) => total + Math.round(part[field] * 100), 0);
+          return (
+            sum === Math.round(change * 100) &&
+            Math.round(reference * 100) + Math.round(change * 100) === score &&
+            recent === undefined &&
+            low * 100 <= score + 1e-6 &&
+            high * 100 >= score - 1e-6
+          );
+        });
+      },
+    ),
   );
-  t.strictSame(made.scores.reasoning.repeatability, [97.5, 100]);
-  t.strictSame(made.scores.stress.repeatability, [0, 2.5]);
-  t.equal(made.quality.confidence, 'high');
-  t.equal(
-    explanationOf(rowOf([60, 50, 40, 60, 60], groups, 3), QUALITY, SETTINGS).quality.confidence,
-    'medium',
-  );
-  t.equal(explanationOf(rowOf([60, 50, 40, 60, 60], groups, 5), QUALITY, SETTINGS).quality.confidence, 'low');
-  t.strictSame(made.labels, { valence: 0.54, arousal: 0.47 });
-  t.equal(made.scores.memory.explained, 0.2);
-  const alone = explanationOf(
-    rowOf([60, 50, 40, 60, 60], groups),
-    { ...QUALITY, sessions: 0, against: 'typical' },
-    SETTINGS,
-  );
-  t.equal(alone.against, 'typical');
-  t.equal(alone.scores.memory.explained, 0.1);
 });
 
-t.test(
-  'against what is usual: limits of its own, groups too, and how far the last nights lie from it',
-  async (t) => {
-    const groups = CONTRIBUTORS.map((_, index) => (index === 0 ? [6, 4, -8, 0, 1] : [0, 0, 0, 0, 0]));
-    const row = rowOf([60, 50, 40, 60, 60], groups);
-    row.floats.set([54, 41.004, 50, 60, 59], EXPLANATION.lastNights);
-    const nights = explanationOf(row, QUALITY, SETTINGS);
-    const usual = explanationOf(row, { ...QUALITY, against: 'usual' }, SETTINGS);
-    t.equal(usual.against, 'usual');
-    t.notOk('recent' in nights.scores.attention);
-    t.strictSame(
-      SCORE_FIELDS.map((field) => usual.scores[field].recent),
-      [0, -5, 2, 0, 0],
-    );
-    t.strictSame(
-      SCORE_FIELDS.map((field) => usual.scores[field].notable),
-      [false, false, true, false, false],
-    );
-    t.strictSame(nights.contributors[0]?.notable, ['C_SCORE', 'memory']);
-    t.strictSame(usual.contributors[0]?.notable, ['C_SCORE', 'attention', 'memory']);
-    t.strictSame(usual.contributors[1]?.notable, []);
-    const gap = explanationOf(row, { ...QUALITY, sessions: 0, against: 'usual' }, SETTINGS);
-    t.notOk('recent' in gap.scores.attention, 'no last nights');
-  },
-);
+t.test('sentences about a change, its range and the data', async (t) => {
+  const groups = only([6, 4, -6, 0, 1]);
+  const made = explained(rowOf([60, 50, 40, 99.5, 0.5], groups, 2));
+  t.strictSame(notableOf(made), ['C_SCORE', 'memory']);
+  t.strictSame(made.scores.reasoning.repeatability, [97.5, 100]);
+  t.strictSame(made.scores.stress.repeatability, [0, 2.5]);
+  for (const [reach, confidence] of [
+    [2, 'high'],
+    [3, 'medium'],
+    [5, 'low'],
+  ] as const)
+    t.equal(explained(rowOf([60, 50, 40, 60, 60], groups, reach)).quality.confidence, confidence);
+  t.strictSame(made.labels, { valence: 0.54, arousal: 0.47 });
+  t.equal(made.scores.memory.explained, 0.2);
+  const alone = explained(rowOf([60, 50, 40, 60, 60], groups), { sessions: 0, against: 'typical' });
+  t.match(alone, { against: 'typical', scores: { memory: { explained: 0.1 } } });
+});
+
+t.test('against the usual: its own limits, and how far the last nights lie from it', async (t) => {
+  const row = rowOf([60, 50, 40, 60, 60], only([6, 4, -8, 0, 1]));
+  row.floats.set([54, 41.004, 50, 60, 59], EXPLANATION.lastNights);
+  const nights = explained(row);
+  const usual = explained(row, { against: 'usual' });
+  t.equal(usual.against, 'usual');
+  t.notOk('recent' in nights.scores.attention);
+  t.strictSame(
+    SCORE_FIELDS.map((field) => usual.scores[field].recent),
+    [0, -5, 2, 0, 0],
+  );
+  t.strictSame(notableOf(usual), ['memory']);
+  t.strictSame(nights.contributors[0]?.notable, ['C_SCORE', 'memory']);
+  t.strictSame(usual.contributors[0]?.notable, ['C_SCORE', 'attention', 'memory']);
+  t.strictSame(usual.contributors[1]?.notable, []);
+  const gap = explained(row, { sessions: 0, against: 'usual' });
+  t.notOk('recent' in gap.scores.attention, 'no last nights');
+});
 
 const day = (index: number): number[] => [70 + index, 15, 60, 14, 7, 0.2, 0.2, 0.6, 0.5, 170, 70];
 const TABLE = {
@@ -199,23 +183,20 @@ function referenceOf(request: PredictionRequest) {
   return { today: { row: today, hours }, reference, raw };
 }
 
-t.test(
-  'the reference day is the past by its weights, else what is typical; it lacks what today lacks',
-  async (t) => {
-    const alone = referenceOf(requestOf({ current_session: SESSION }));
-    t.ok(Math.abs(alone.raw('hr_day') - (75 - 76) / 15) < 1e-6, 'between the ages of the table');
-    t.ok(Number.isNaN(alone.raw('rr_night')), 'what today lacks');
-    t.ok(Number.isNaN(alone.raw('bmi')));
-    t.ok(Math.abs(alone.raw('efficiency') - (7 / 7.5 - 0.88) / 0.15) < 1e-6, 'computed of typical values');
-    t.equal(alone.raw('age'), alone.raw('age', alone.today.row), 'age is today’s');
-    const unsaid = referenceOf(requestOf({ current_session: { ...SESSION, age: null, sex: null } }));
-    t.ok(Math.abs(unsaid.raw('hr_day') - (115 - 76) / 15) < 1e-6, 'both sexes, any age');
+t.test('the reference day is the past by its weights, else typical, without what today lacks', async (t) => {
+  const alone = referenceOf(requestOf({ current_session: SESSION }));
+  t.ok(Math.abs(alone.raw('hr_day') - (75 - 76) / 15) < 1e-6, 'between the ages of the table');
+  t.ok(Number.isNaN(alone.raw('rr_night')), 'what today lacks');
+  t.ok(Number.isNaN(alone.raw('bmi')));
+  t.ok(Math.abs(alone.raw('efficiency') - (7 / 7.5 - 0.88) / 0.15) < 1e-6, 'computed of typical values');
+  t.equal(alone.raw('age'), alone.raw('age', alone.today.row), 'age is today’s');
+  const unsaid = referenceOf(requestOf({ current_session: { ...SESSION, age: null, sex: null } }));
+  t.ok(Math.abs(unsaid.raw('hr_day') - (115 - 76) / 15) < 1e-6, 'both sexes, any age');
 
-    const history = referenceOf(withPast(SESSION, [{ HR_day_1h: [90] }, { HR_day_1h: [60] }]));
-    t.ok(Math.abs(history.raw('hr_day') - ((90 / 2 + 60) / 1.5 - 76) / 15) < 1e-6, 'the newest counts most');
-    t.ok(Math.abs(history.raw('hr_night') - (60 - 62) / 15) < 1e-6, 'typical where the past does not know');
-  },
-);
+  const history = referenceOf(withPast(SESSION, [{ HR_day_1h: [90] }, { HR_day_1h: [60] }]));
+  t.ok(Math.abs(history.raw('hr_day') - ((90 / 2 + 60) / 1.5 - 76) / 15) < 1e-6, 'the newest counts most');
+  t.ok(Math.abs(history.raw('hr_night') - (60 - 62) / 15) < 1e-6, 'typical where the past does not know');
+});
 
 t.test('mixtures take whole groups, and efficiency from the mixed times', async (t) => {
   const past = { ...SESSION, sleepTimeSeconds: 28_800, awakeSleepSeconds: 3_600, HR_day_1h: [90] };

@@ -105,26 +105,19 @@ t.test('a field that is missing masks what is made of it, and nothing else', asy
   }
 });
 
-t.test(
-  'fractions, percent points and no shares at all give one row where the stages are known',
-  async (t) => {
-    const row = rowOf(session());
-    const points = { deepPercentage: 20.69, remPercentage: 22.99, lightPercentage: 56.32 };
-    const none = { deepPercentage: null, remPercentage: null, lightPercentage: null, sleepTimeSeconds: null };
-    t.strictSame(rowOf({ ...session(), ...points }), row);
-    t.strictSame(rowOf({ ...session(), ...none }), row);
-    t.strictSame(rowOf({ ...session(), sleepTimeSeconds: 27_900 }), row);
-  },
-);
+t.test('fractions, percent points and no shares give one row where stages are known', async (t) => {
+  const row = rowOf(session());
+  const points = { deepPercentage: 20.69, remPercentage: 22.99, lightPercentage: 56.32 };
+  const none = { deepPercentage: null, remPercentage: null, lightPercentage: null, sleepTimeSeconds: null };
+  t.strictSame(rowOf({ ...session(), ...points }), row);
+  t.strictSame(rowOf({ ...session(), ...none }), row);
+  t.strictSame(rowOf({ ...session(), sleepTimeSeconds: 27_900 }), row);
+});
 
 t.test('a value far out is held at the clamp', async (t) => {
   const row = rowOf({ age: 130, weight_kg: 650, height_cm: 30, awakeSleepSeconds: 172_800 });
-  const at = (name: string): number | undefined => row[FEATURE_INDEX.get(name) ?? NaN];
-  t.equal(at('age'), ROW_CLAMP);
-  t.equal(at('weight'), ROW_CLAMP);
-  t.equal(at('height'), -ROW_CLAMP);
-  t.equal(at('bmi'), ROW_CLAMP);
-  t.equal(at('awake'), ROW_CLAMP);
+  const far = ['age', 'weight', 'height', 'bmi', 'awake'].map((name) => row[FEATURE_INDEX.get(name) ?? NaN]);
+  t.strictSame(far, [ROW_CLAMP, ROW_CLAMP, -ROW_CLAMP, ROW_CLAMP, ROW_CLAMP]);
 });
 
 t.test('a row is written at its offset and nowhere else', async (t) => {
@@ -176,12 +169,9 @@ function missingIn(current_session: object): string[] {
   return missing;
 }
 
-t.test('nothing is missing in a full session, everything in an empty one', async (t) => {
+t.test('each field is missed by its own name, whether absent, null or empty', async (t) => {
   t.strictSame(missingIn(session()), []);
   t.strictSame(missingIn({}), [...FIELDS_OF_A_SESSION]);
-});
-
-t.test('each field is missed by its own name, whether absent, null or empty', async (t) => {
   for (const field of FIELDS_OF_A_SESSION) {
     const { [field]: _, ...rest } = session();
     t.strictSame(missingIn(rest), [field]);
@@ -226,14 +216,15 @@ t.test('heart and breath of an hour count if it was one at rest, now and in the 
 
 t.test('the explanation names what was left out, as far as it was sent', async (t) => {
   const ran = withLevels(140, NIGHT);
-  const { notAtRest, missing } = qualityOf(requestOf({ current_session: ran }));
-  t.strictSame(notAtRest, ['HR_day_1h', 'RR_day_1h']);
-  t.strictSame(missing, ['HR_day_1h', 'RR_day_1h']);
-  const mute = qualityOf(requestOf({ current_session: { ...ran, RR_day_1h: [] } }));
-  t.strictSame(mute.notAtRest, ['HR_day_1h']);
-  t.strictSame(mute.missing, ['HR_day_1h', 'RR_day_1h']);
-  t.strictSame(qualityOf(requestOf({ current_session: session() })).notAtRest, []);
-  const empty = qualityOf(requestOf({ current_session: {} }));
-  t.strictSame(empty.notAtRest, []);
-  t.strictSame(empty.missing, [...FIELDS_OF_A_SESSION]);
+  const both = ['HR_day_1h', 'RR_day_1h'];
+  const cases: readonly (readonly [Session, left: readonly string[], lacking: readonly string[]])[] = [
+    [ran, both, both],
+    [{ ...ran, RR_day_1h: [] }, ['HR_day_1h'], both],
+    [session(), [], []],
+    [{}, [], FIELDS_OF_A_SESSION],
+  ];
+  for (const [current_session, left, lacking] of cases) {
+    const { notAtRest, missing } = qualityOf(requestOf({ current_session }));
+    t.strictSame([[...notAtRest], [...missing]], [left, [...lacking]]);
+  }
 });

@@ -23,16 +23,13 @@ t.test('the normal distribution agrees with its tables and with its inverse', as
     t.ok(Math.abs(normalCdf(probit(p)) - p) < 1e-13, `Φ(probit(${p}))`);
 });
 
-t.test(
-  'without measurements nothing is adjusted, and a scale of 1 without offset gives the score again',
-  async (t) => {
-    t.equal(adjustmentOf(NO_EVIDENCE), undefined);
-    for (const field of MEASURED_FIELDS) {
-      for (const score of [0.01, 3, 50, 64.2, 99.99])
-        t.ok(Math.abs(adjusted(field, score, 0, 1) - score) < 1e-9, `${field} ${score}`);
-    }
-  },
-);
+t.test('without measurements nothing is adjusted; a scale of 1 gives the score again', async (t) => {
+  t.equal(adjustmentOf(NO_EVIDENCE), undefined);
+  for (const field of MEASURED_FIELDS) {
+    for (const score of [0.01, 3, 50, 64.2, 99.99])
+      t.ok(Math.abs(adjusted(field, score, 0, 1) - score) < 1e-9, `${field} ${score}`);
+  }
+});
 
 t.test('fresh measurements of one reliability shrink as Spearman and Brown have it', async (t) => {
   const reliability = 0.7;

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { PAST_MAX, SERIES_FIELDS, type SeriesLimits } from '#rules/fields.js';
 import { readExactly } from '#acuity/reading/exact.js';
 import { LAYOUT } from '#acuity/records/layout.js';
-import { summaryAt, writeScalars, writeTarget } from '#acuity/records/places.js';
+import { writeScalars, writeTarget } from '#acuity/records/places.js';
 import { FINDING_TYPES, type Finding } from '#acuity/contract/problems.js';
 import type { PredictionRequest, ReadRequest } from '#acuity/records/request.js';
 import { WasmParser } from '#acuity/reading/wasmParser.js';
@@ -160,16 +160,16 @@ t.test('the fast reader takes every plain body', async (t) => {
 });
 
 t.test('an alias beside its name: nothing beside something is absence', async (t) => {
-  const reader = createReader(LIMITS);
-  const read = (HR_night: unknown, HR_night_imputed: unknown) =>
-    reader(Buffer.from(JSON.stringify({ current_session: { HR_night, HR_night_imputed } })));
-  const summary = summaryAt(0, 'HR_night');
-  for (const nothing of [null, []]) {
-    for (const outcome of [read(nothing, [60, 62]), read([60, 62], nothing)]) {
-      if (isBodyProblem(outcome)) t.fail(JSON.stringify(outcome));
-      else t.equal(outcome.records[summary + LAYOUT.LEVEL], 61);
+  const all = readers();
+  for (const nothing of [null, []])
+    for (const [HR_night, HR_night_imputed] of [
+      [nothing, [60, 62]],
+      [[60, 62], nothing],
+    ]) {
+      const bytes = Buffer.from(JSON.stringify({ current_session: { HR_night, HR_night_imputed } }));
+      compare(t, all, bytes, tally());
+      t.notOk(isBodyProblem(all.served(bytes)));
     }
-  }
 });
 
 t.test('unknown fields are counted wherever they stand, whichever path reads them', async (t) => {
@@ -220,15 +220,12 @@ const forgeries: readonly string[] = [
 ];
 
 t.test('a body reads the same whichever other body was read before', async (t) => {
-  const reader = createReader(LIMITS);
-  const victim = JSON.stringify({
-    current_session: { HR_night: [201, 202, 203, 204], RR_night: [33, 34], age: 77 },
-  });
+  const victim = '{"current_session":{"HR_night":[201,202,203,204],"RR_night":[33,34],"age":77}}';
+  const all = readers();
   for (const body of forgeries) {
-    const fresh = createReader(LIMITS)(Buffer.from(body));
-    const expected = isBodyProblem(fresh) ? fresh : structuredClone(fresh);
-    t.notOk(isBodyProblem(reader(Buffer.from(victim))));
-    const actual = reader(Buffer.from(body));
+    const expected = createReader(LIMITS)(Buffer.from(body));
+    for (const text of [victim, body]) compare(t, all, Buffer.from(text), tally());
+    const actual = all.served(Buffer.from(body));
     if (isBodyProblem(actual) || isBodyProblem(expected)) t.strictSame(actual, expected, body);
     else t.equal(difference(actual, expected), undefined, body);
   }

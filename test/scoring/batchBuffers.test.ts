@@ -50,28 +50,21 @@ t.test('a request is read as it was written, and its neighbours are left alone',
   });
 });
 
-t.test('a usual day is read as it was written, and a row without one has none', async (t) => {
+t.test('what else explains a row is read as it was written, and a row without it has none', async (t) => {
   const block = blockAt(createBatchBuffers(1, BATCH_MAX), BATCH_MAX, 0);
-  const usual = Float64Array.from({ length: ROW_LENGTHS.usuals }, (_, feature) =>
-    feature === 7 ? NaN : feature,
-  );
-  for (let row = 0; row < EXPLAINED_ROWS_MAX; row++)
-    writeExplained(block, row, { ...requestOf(requestBody(0)), usual });
-  t.strictSame([...(usualAt(block, 1) ?? [])].slice(1), [...usual].slice(1));
-  writeExplained(block, 1, requestOf(requestBody(5)));
-  t.equal(usualAt(block, 1), undefined);
-  t.strictSame([...(usualAt(block, 0) ?? [])].slice(1), [...usual].slice(1));
-});
-
-t.test('what measurements do is read as it was written, and a row without any has none', async (t) => {
-  const block = blockAt(createBatchBuffers(1, BATCH_MAX), BATCH_MAX, 0);
+  const usual = Float64Array.from({ length: ROW_LENGTHS.usuals }, (_, at) => (at === 7 ? NaN : at));
   const adjustments = Float64Array.from({ length: ROW_LENGTHS.adjustments }, (_, index) => 1 + index);
-  for (let row = 0; row < EXPLAINED_ROWS_MAX; row++)
-    writeExplained(block, row, { ...requestOf(requestBody(0)), adjustments });
-  t.strictSame(adjustmentsAt(block, 1), adjustments);
-  writeExplained(block, 1, requestOf(requestBody(5)));
-  t.equal(adjustmentsAt(block, 1), undefined);
-  t.strictSame(adjustmentsAt(block, 0), adjustments);
-  writeExplained(block, 1, { ...requestOf(requestBody(0)), usual: new Float64Array(ROW_LENGTHS.usuals) });
+  const plain = requestOf(requestBody(5));
+  for (const [more, readAt, whole] of [
+    [{ usual }, (row: number) => usualAt(block, row)?.slice(1), usual.slice(1)],
+    [{ adjustments }, (row: number) => adjustmentsAt(block, row), adjustments],
+  ] as const) {
+    for (let row = 0; row < EXPLAINED_ROWS_MAX; row++)
+      writeExplained(block, row, { ...requestOf(requestBody(0)), ...more });
+    t.strictSame(readAt(1), whole);
+    writeExplained(block, 1, plain);
+    t.strictSame([readAt(0), readAt(1)], [whole, undefined]);
+  }
+  writeExplained(block, 1, { ...plain, usual });
   t.equal(adjustmentsAt(block, 1), undefined);
 });

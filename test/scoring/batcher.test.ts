@@ -4,11 +4,11 @@ import t, { type Test } from 'tap';
 import { manualClock, type ManualClock } from '../fixtures/manualClock.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/tensors.js';
 import type { PredictionRequest } from '#acuity/records/request.js';
-import { Batcher, type BatcherOptions } from '#acuity/scoring/batcher.js';
+import type { BatcherOptions } from '#acuity/scoring/batcher.js';
 import { blocksFor } from '#acuity/scoring/pool.js';
 import type { AdmitOutcome, ScoredRow, ScoreHandler, Timing } from '#acuity/scoring/scorer.js';
 import { AGES_MAX, ageIn } from '../fixtures/ages.js';
-import { FakePool, type FakeRun } from '../fixtures/fakePool.js';
+import { FakePool, batcherOf, type FakeRun } from '../fixtures/fakePool.js';
 import { below, seededRandom } from '#acuity/base/random.js';
 import { until } from '../fixtures/until.js';
 import { requestOfAge } from '../fixtures/requests.js';
@@ -49,8 +49,7 @@ function setUp(t: Test, { capacity = 1, ...options }: SetupOptions = {}) {
   const clock = manualClock();
   const faults: string[] = [];
   let hangs = 0;
-  const batcher = new Batcher({
-    model: { version: 'test', thresholds: { valence: 0.5, arousal: 0.5 } },
+  const batcher = batcherOf({
     pool,
     batchMax,
     queueMax,
@@ -133,36 +132,25 @@ t.test('requests with and without history never share a batch; the oldest goes f
   const callers = past.map((count, index) => admit(10 * (index + 1), count));
   await turn();
   await landAll();
-  t.strictSame(
-    pool.tasks.map((task) => [task.variant, task.rows]),
-    [
-      ['base', 3],
-      ['history', 2],
-    ],
-  );
-  t.strictSame(
-    callers.map(({ score }) => score),
-    past.map((_, index) => 10 * (index + 1)),
-  );
+  const tasks = pool.tasks.map(({ variant, rows }) => `${rows} ${variant}`);
+  t.strictSame(tasks, ['3 base', '2 history']);
+  for (const [index, { score }] of callers.entries()) t.equal(score, 10 * (index + 1));
 });
 
-t.test(
-  'a caller that waits less long than the service would is told earlier; the others are not',
-  async (t) => {
-    const { clock, admit } = setUp(t);
-    admit(1);
-    await turn();
-    const [hasty, patient] = [admit(2), admit(3)];
-    hasty.expiresMs = clock.monotonicMs() + 10;
-    patient.expiresMs = clock.monotonicMs() + 10_000;
-    clock.advance(10);
-    sweep();
-    t.strictSame([hasty.told, patient.told], [['expired'], []]);
-    clock.advance(DEADLINE_MS);
-    sweep();
-    t.strictSame(patient.told, ['expired'], 'the lesser of both holds');
-  },
-);
+t.test('a caller that waits less long than the service is told earlier, no other', async (t) => {
+  const { clock, admit } = setUp(t);
+  admit(1);
+  await turn();
+  const [hasty, patient] = [admit(2), admit(3)];
+  hasty.expiresMs = clock.monotonicMs() + 10;
+  patient.expiresMs = clock.monotonicMs() + 10_000;
+  clock.advance(10);
+  sweep();
+  t.strictSame([hasty.told, patient.told], [['expired'], []]);
+  clock.advance(DEADLINE_MS);
+  sweep();
+  t.strictSame(patient.told, ['expired'], 'the lesser of both holds');
+});
 
 t.test('a request that waited too long is shed; its late answer is thrown away', async (t) => {
   const { clock, batcher, pool, admit, firstRun } = setUp(t);
@@ -203,73 +191,56 @@ t.test('a worker that hangs is told once, and everybody who waits is told', asyn
   await turn();
   stayAwake(clock, HANG_MS);
   t.equal(hangs(), 0);
-  const late = [admit(2), admit(3), admit(4), admit(5, 2)];
+  const callers = [early, admit(2), admit(3), admit(4), admit(5, 2)];
   stayAwake(clock, 3 * AWAKE_STEP_MS);
   t.equal(hangs(), 1);
-  t.strictSame(
-    [early, ...late].map(({ told }) => told),
-    Array.from({ length: 5 }, () => ['expired']),
-  );
+  for (const { told } of callers) t.strictSame(told, ['expired']);
   t.equal(batcher.pending, 0);
   stayAwake(clock, 2 * HANG_MS);
   t.equal(hangs(), 1);
 });
 
-t.test('a process that was paused has no hung worker, however much of its run is left', async (t) => {
-  const { clock, hangs, admit, firstRun } = setUp(t);
-  const caller = admit(1);
-  await turn();
-  clock.advance(100 * HANG_MS); // what the timers of a paused process find first
-  stayAwake(clock, 0.9 * HANG_MS);
-  t.equal(hangs(), 0);
-  firstRun().land();
-  sweep();
-  t.strictSame(caller.told, ['expired']);
+t.test('no worker hangs of a process that was paused, nor one that is being started', async (t) => {
+  for (const isStarting of [false, true]) {
+    const { pool, clock, hangs, admit, firstRun } = setUp(t);
+    pool.isStarting = isStarting;
+    const caller = admit(1);
+    await turn();
+    if (!isStarting) clock.advance(100 * HANG_MS); // what the timers of a paused process find first
+    stayAwake(clock, (isStarting ? 2 : 0.9) * HANG_MS);
+    t.equal(hangs(), 0);
+    pool.isStarting = false;
+    firstRun().land();
+    stayAwake(clock, 2 * HANG_MS);
+    t.equal(hangs(), 0);
+    t.strictSame(caller.told, ['expired']);
+  }
 });
 
-t.test('a worker that is still being started does not hang', async (t) => {
-  const { pool, clock, hangs, admit, firstRun } = setUp(t);
-  pool.isStarting = true;
-  admit(1);
-  await turn();
-  stayAwake(clock, 2 * HANG_MS);
-  t.equal(hangs(), 0);
-  pool.isStarting = false;
-  firstRun().land();
-  stayAwake(clock, 2 * HANG_MS);
-  t.equal(hangs(), 0);
+t.test('no unsound score leaves; its neighbours’ do, and those at the ends of their range', async (t) => {
+  const { faults, admit, firstRun } = setUp(t);
+  const ends = [0, 100, 0, 100, 100, 0, 1];
+  for (const [index, [column, value]] of [
+    [3, NaN],
+    [0, Infinity],
+    [4, 100.01],
+    [1, -0.01],
+    [5, 1.01],
+    [6, -0.01],
+  ].entries() as Iterable<[number, [number, number]]>) {
+    const callers = [10, 20, 30].map((age) => admit(age));
+    await turn();
+    firstRun().land(1, (scores) => {
+      scores.set(ends);
+      scores[OUTPUT_COLUMNS + column] = value;
+    });
+    await turn();
+    const told = callers.map((caller) => caller.told.join());
+    t.strictSame(told, ['scored', 'fault', 'scored'], `${value} of column ${column}`);
+    t.equal(faults.length, index + 1);
+    t.notMatch(faults[index], /\d/);
+  }
 });
-
-t.test(
-  'no unsound score leaves; its neighbours’ do, and those at the very ends of their range',
-  async (t) => {
-    const { faults, admit, firstRun } = setUp(t);
-    const ends = [0, 100, 0, 100, 100, 0, 1];
-    for (const [index, [column, value]] of [
-      [3, NaN],
-      [0, Infinity],
-      [4, 100.01],
-      [1, -0.01],
-      [5, 1.01],
-      [6, -0.01],
-    ].entries() as Iterable<[number, [number, number]]>) {
-      const callers = [10, 20, 30].map((age) => admit(age));
-      await turn();
-      firstRun().land(1, (scores) => {
-        scores.set(ends);
-        scores[OUTPUT_COLUMNS + column] = value;
-      });
-      await turn();
-      t.strictSame(
-        callers.map(({ told }) => told),
-        [['scored'], ['fault'], ['scored']],
-        `${value} of column ${column}`,
-      );
-      t.equal(faults.length, index + 1);
-      t.notMatch(faults[index], /\d/);
-    }
-  },
-);
 
 t.test('drained: not while a run without waiting callers goes on', async (t) => {
   const { clock, batcher, admit, firstRun } = setUp(t);
@@ -293,14 +264,8 @@ t.test('the wait is told without the run', async (t) => {
   clock.advance(10);
   firstRun().land(4);
   await turn();
-  t.strictSame(caller.timing, {
-    queueMs: 6,
-    dispatchMs: 6,
-    inferMs: 4,
-    rows: 1,
-    admittedMs: 0,
-    scoredMs: 10,
-  });
+  const run = { dispatchMs: 6, inferMs: 4, rows: 1, scoredMs: 10 };
+  t.strictSame(caller.timing, { queueMs: 6, ...run, admittedMs: 0 });
 });
 
 t.test('offline, requests gather, and onAnswered comes after the answers', async (t) => {
@@ -389,35 +354,30 @@ t.test('in every case each caller gets exactly one answer, and its own', async (
   }
 });
 
-t.test(
-  'what has been scored makes room before a request is refused, and is answered after the turn',
-  async (t) => {
-    const { pool, batcher, admit, outcome, firstRun } = setUp(t, { queueMax: 8 });
-    const callers = Array.from({ length: 8 }, (_, age) => admit(age));
-    await turn();
-    t.equal(outcome(50), 'saturated', 'nothing is scored yet');
-    firstRun().post();
-    t.ok(batcher.makeRoom());
-    t.equal(batcher.pending, 4);
-    t.ok(
-      callers.every(({ told }) => told.length === 0),
-      'no answer is written in the middle of a request',
-    );
-    t.equal(pool.runs.length, 1, 'the worker has its next batch already');
-    const late = admit(60);
-    await turn();
-    await turn();
-    t.strictSame(
-      callers.map(({ score }) => score),
-      [0, 1, 2, 3, undefined, undefined, undefined, undefined],
-    );
-    firstRun().land();
-    firstRun().land();
-    t.equal(late.score, 60);
-    await batcher.drained();
-    t.equal(batcher.pending, 0);
-  },
-);
+t.test('what is scored makes room before a refusal, and is answered after the turn', async (t) => {
+  const { pool, batcher, admit, outcome, firstRun } = setUp(t, { queueMax: 8 });
+  const callers = Array.from({ length: 8 }, (_, age) => admit(age));
+  await turn();
+  t.equal(outcome(50), 'saturated', 'nothing is scored yet');
+  firstRun().post();
+  t.ok(batcher.makeRoom());
+  t.equal(batcher.pending, 4);
+  t.ok(
+    callers.every(({ told }) => told.length === 0),
+    'no answer is written in the middle of a request',
+  );
+  t.equal(pool.runs.length, 1, 'the worker has its next batch already');
+  const late = admit(60);
+  await turn();
+  await turn();
+  const scores = callers.map(({ score = '-' }) => score);
+  t.equal(scores.join(''), '0123----');
+  firstRun().land();
+  firstRun().land();
+  t.equal(late.score, 60);
+  await batcher.drained();
+  t.equal(batcher.pending, 0);
+});
 
 /** Lines of lists beside single requests: a worker with two batches, as real ones have. */
 const BATCH_MAX = 4;
@@ -465,10 +425,7 @@ t.test('lines and single requests take no places from each other', async (t) => 
     lines -= feed(setup, lines).length;
     await land();
   }
-  t.strictSame(
-    callers.map(({ told }) => told),
-    callers.map(() => ['scored']),
-  );
+  for (const { told } of callers) t.strictSame(told, ['scored']);
   t.strictSame([batcher.pending, batcher.makeRoom()], [0, true]);
   t.equal(batcher.reserve(10, undefined), 'admitted', 'each has all its places again');
   batcher.release(10, undefined);
@@ -512,45 +469,42 @@ t.test('a single request passes every line that does not run', async (t) => {
   await batcher.drained();
 });
 
-t.test(
-  'under a load of single requests lines get their turn, but no request waits for two batches',
-  async (t) => {
-    const setup = setUpLines(t, 200);
-    const { batcher, pool, clock, single, firstRun } = setup;
-    batcher.reserve(40, undefined);
-    /** By request that waits: batches of lines that ended meanwhile. */
-    const waiting = new Map<Caller, number>();
-    let linesLeft = 40;
-    let linesRan = 0;
-    let most = 0;
-    const landOne = async (): Promise<void> => {
-      const run = firstRun();
-      const isOfLines = ageIn(run.block, run.task.first) === LINE_AGE;
-      run.land();
-      if (isOfLines) linesRan++;
-      for (const [caller, count] of waiting) {
-        most = Math.max(most, count);
-        if (caller.told.length > 0) waiting.delete(caller);
-        else if (isOfLines) waiting.set(caller, count + 1);
-      }
-      await turn();
-    };
-    for (let round = 0; round < 100; round++) {
-      // As many as a run takes, so that the queue of the first round never empties.
-      const coming = round === 0 ? 8 * BATCH_MAX : BATCH_MAX;
-      for (let count = 0; count < coming; count++) waiting.set(single(), 0);
-      linesLeft -= feed(setup, linesLeft).length;
-      await turn();
-      clock.advance(2);
-      await landOne();
+t.test('under a load of singles lines get their turn, but none waits for two batches', async (t) => {
+  const setup = setUpLines(t, 200);
+  const { batcher, pool, clock, single, firstRun } = setup;
+  batcher.reserve(40, undefined);
+  /** By request that waits: batches of lines that ended meanwhile. */
+  const waiting = new Map<Caller, number>();
+  let linesLeft = 40;
+  let linesRan = 0;
+  let most = 0;
+  const landOne = async (): Promise<void> => {
+    const run = firstRun();
+    const isOfLines = ageIn(run.block, run.task.first) === LINE_AGE;
+    run.land();
+    if (isOfLines) linesRan++;
+    for (const [caller, count] of waiting) {
+      most = Math.max(most, count);
+      if (caller.told.length > 0) waiting.delete(caller);
+      else if (isOfLines) waiting.set(caller, count + 1);
     }
-    t.ok(linesRan >= 2, `${linesRan} batches of lines ran`);
-    t.equal(most, 1);
-    batcher.release(linesLeft, undefined);
-    while (pool.runs.length > 0) await landOne();
-    await batcher.drained();
-  },
-);
+    await turn();
+  };
+  for (let round = 0; round < 100; round++) {
+    // As many as a run takes, so that the queue of the first round never empties.
+    const coming = round === 0 ? 8 * BATCH_MAX : BATCH_MAX;
+    for (let count = 0; count < coming; count++) waiting.set(single(), 0);
+    linesLeft -= feed(setup, linesLeft).length;
+    await turn();
+    clock.advance(2);
+    await landOne();
+  }
+  t.ok(linesRan >= 2, `${linesRan} batches of lines ran`);
+  t.equal(most, 1);
+  batcher.release(linesLeft, undefined);
+  while (pool.runs.length > 0) await landOne();
+  await batcher.drained();
+});
 
 t.test('of places for explained lines no holder has more than its share', async (t) => {
   const { batcher } = setUp(t, { explainsEach: true, queueMax: 30, linesMax: 10 });

@@ -1,11 +1,11 @@
 import t from 'tap';
-import { systemClock } from '#acuity/base/clock.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/tensors.js';
-import { Batcher } from '#acuity/scoring/batcher.js';
+import type { Batcher } from '#acuity/scoring/batcher.js';
 import { blockAt, blockCountOf, type Block } from '#acuity/scoring/batchBuffers.js';
 import { openPool, runOnce, blocksFor } from '#acuity/scoring/pool.js';
 import type { ScoreHandler } from '#acuity/scoring/scorer.js';
 import { BAD_AGES, writeAge } from '../fixtures/ages.js';
+import { batcherOf } from '../fixtures/fakePool.js';
 import { requestOfAge } from '../fixtures/requests.js';
 
 const BATCH_MAX = 4;
@@ -52,10 +52,7 @@ t.test('a worker that exits fails what it had at hand, and another takes its pla
   await run(0, [1]);
   const [lost] = scores(block(0), 1);
   const outcomes = await Promise.allSettled([run(1, [BAD_AGES.exits]), run(2, [2])]);
-  t.strictSame(
-    outcomes.map(({ status }) => status),
-    ['rejected', 'rejected'],
-  );
+  t.match(outcomes, [{ status: 'rejected' }, { status: 'rejected' }]);
   await run(3, [3]);
   t.equal(scores(block(3))[0], 3);
   t.not(scores(block(3), 1)[0], lost);
@@ -67,10 +64,7 @@ t.test('no more batches at once than the workers hold', async (t) => {
   const held = [run(0, [5]), run(1, [6])];
   await t.rejects(run(2, [7]), RangeError);
   await Promise.all(held);
-  t.strictSame(
-    [0, 1].map((blockIndex) => scores(block(blockIndex))[0]),
-    [5, 6],
-  );
+  t.strictSame([scores(block(0))[0], scores(block(1))[0]], [5, 6]);
 });
 
 t.test('workers that cannot start fail the warm-up', async (t) => {
@@ -86,55 +80,31 @@ t.test('workers that cannot start fail the warm-up', async (t) => {
   await t.rejects(broken.warmUp(), /nowhere/);
 });
 
-t.test(
-  'blocks: those that a full queue fills, two being filled, three of lines, those under way, and those waiting to be written',
-  async (t) => {
-    t.equal(blocksFor(2048, 32, 1), 64 + 2 + 3 + 2 + 32);
-    t.equal(blocksFor(1, 32, 3), 1 + 2 + 3 + 6 + 1);
-    t.equal(blockCountOf(pool.buffers, BATCH_MAX), BLOCKS);
-  },
-);
+t.test('blocks: of a full queue, being filled, of lines, under way, to be written', async (t) => {
+  t.equal(blocksFor(2048, 32, 1), 64 + 2 + 3 + 2 + 32);
+  t.equal(blocksFor(1, 32, 3), 1 + 2 + 3 + 6 + 1);
+  t.equal(blockCountOf(pool.buffers, BATCH_MAX), BLOCKS);
+});
 
-interface Answer {
-  readonly score?: number;
-  readonly cause?: string;
-}
-
-/** Admits a request of each age in one turn of the loop; what each is told. */
-function answers(batcher: Batcher, ages: readonly number[]): Promise<Answer[]> {
-  return Promise.all(
-    ages.map((age) => {
-      return new Promise<Answer>((resolve) => {
-        const waiting: ScoreHandler = {
-          isGone: false,
-          scored: ({ scores, offset }) => resolve({ score: scores[offset] ?? NaN }),
-          failed: (cause) => resolve({ cause }),
-        };
-        batcher.admit(requestOfAge(age), waiting);
-      });
-    }),
-  );
-}
+/** Admits a request of an age; what it is told: its score, or why it has none. */
+const answerTo = (batcher: Batcher, age: number) =>
+  new Promise<unknown>((resolve) => {
+    const waiting: ScoreHandler = {
+      isGone: false,
+      scored: ({ scores, offset }) => resolve(scores[offset]),
+      failed: resolve,
+    };
+    batcher.admit(requestOfAge(age), waiting);
+  });
 
 for (const way of ['throws', 'rejects', 'exits'] as const) {
   t.test(`through the batcher: whose run ${way} fails alone, in every batch of it`, async (t) => {
     // Never closed: that would close the pool.
-    const batcher = new Batcher({
-      model: { version: 'test', thresholds: { valence: 0.5, arousal: 0.5 } },
-      pool,
-      batchMax: BATCH_MAX,
-      queueMax: 100,
-      deadlineMs: 60_000,
-      hangMs: 60_000,
-      clock: systemClock,
-      onFault: () => undefined,
-      onHung: () => undefined,
-    });
+    const batcher = batcherOf({ pool, batchMax: BATCH_MAX, queueMax: 100 });
     const ages = Array.from({ length: 15 }, (_, index) => (index % 8 === 3 ? BAD_AGES[way] : index));
-    t.strictSame(
-      await answers(batcher, ages),
-      ages.map((age) => (age === BAD_AGES[way] ? { cause: 'fault' } : { score: age })),
-    );
+    const answers = await Promise.all(ages.map((age) => answerTo(batcher, age)));
+    for (const [index, age] of ages.entries())
+      t.equal(answers[index], age === BAD_AGES[way] ? 'fault' : age, `request ${index}`);
     await batcher.drained();
   });
 }

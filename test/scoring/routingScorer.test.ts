@@ -1,39 +1,25 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { manualClock } from '../fixtures/manualClock.js';
-import { Batcher } from '#acuity/scoring/batcher.js';
 import { RoutingScorer } from '#acuity/scoring/routingScorer.js';
 import { blocksFor } from '#acuity/scoring/pool.js';
 import type { ScoreHandler } from '#acuity/scoring/scorer.js';
-import { FakePool } from '../fixtures/fakePool.js';
+import { FakePool, batcherOf } from '../fixtures/fakePool.js';
 import { requestOfAge } from '../fixtures/requests.js';
 
 const BATCH_MAX = 2;
 const QUEUE_MAX = 4;
 
 function setUp(t: Test, queueMax = QUEUE_MAX) {
-  const openBatcher = (pool: FakePool, explainsEach: boolean): Batcher =>
-    new Batcher({
-      model: { version: 'test', thresholds: { valence: 0.5, arousal: 0.5 } },
-      pool,
-      batchMax: BATCH_MAX,
-      queueMax,
-      ...(explainsEach ? { linesMax: queueMax / 3 } : {}),
-      deadlineMs: 1000,
-      hangMs: 1000,
-      explainsEach,
-      clock: manualClock(),
-      onFault: ({ message }) => t.fail(message),
-      onHung: () => t.fail('no worker hangs'),
-    });
+  const sizes = { batchMax: BATCH_MAX, queueMax };
+  const told = { onFault: ({ message }: Error) => t.fail(message), onHung: () => t.fail('no worker hangs') };
   const openPool = (): FakePool =>
     new FakePool({ capacity: 1, batchMax: BATCH_MAX, blocks: blocksFor(queueMax, BATCH_MAX, 1) });
   const plain = openPool();
   let explained: FakePool | undefined;
-  const scorer = new RoutingScorer(openBatcher(plain, false), () => {
+  const scorer = new RoutingScorer(batcherOf({ pool: plain, ...sizes, ...told }), () => {
     if (explained !== undefined) t.fail('opened twice');
     explained = openPool();
-    return openBatcher(explained, true);
+    return batcherOf({ pool: explained, ...sizes, ...told, explainsEach: true, linesMax: queueMax / 3 });
   });
   t.teardown(() => scorer.close());
   return { scorer, plain, explained: () => explained };

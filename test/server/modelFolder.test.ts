@@ -55,12 +55,10 @@ for (const one of [{ role: 'model' }, { role: 'shadow model' }] as const) {
 
   // Workers that start after the event loops have closed would keep their threads, and so the process, from ending.
   t.test(`a ${one.role} that is read completely only after the stop starts no workers`, async (t) => {
+    const isLast = (name: FileOperation, [path]: readonly unknown[]): boolean =>
+      name === 'readText' && String(path).endsWith(EXPLAIN_TABLE);
     for (const isStopped of [false, true]) {
-      const { models, held, opened } = scene(
-        t,
-        one,
-        (name, [path]) => name === 'readText' && String(path).endsWith(EXPLAIN_TABLE),
-      );
+      const { models, held, opened } = scene(t, one, isLast);
       await until(() => held() !== undefined);
       if (isStopped) models.stop();
       held()?.goOn();

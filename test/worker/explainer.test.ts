@@ -37,70 +37,67 @@ const TABLE = {
 const random = seededRandom(5);
 const rowOf = (): number[] => [...Array.from({ length: 5 }, () => 20 + 60 * random()), random(), random()];
 
-t.test(
-  'what a measurement moves, it moves of every mixture, of the reference, the last nights and the ranges',
-  async (t) => {
-    const mixed = Float32Array.from(Array.from({ length: MIXTURES }, rowOf).flat());
-    const scores = mixed.slice(-7); // all of it is today's
-    const lastNights = Float32Array.from(rowOf());
-    const reach = Float32Array.from({ length: 10 }, () => 5 * random());
-    const [base, own, scale] = [0.9, 0.4, 0.8];
-    const [ofAttention, ofStress] = [0, 3];
-    const weights = [0.5, 0.3, 0.2];
-    const adjustments = new Float64Array(6 * 3 + 3);
-    adjustments.set([base, own, scale], 3 * ofAttention);
-    adjustments.set([base, own, scale], 3 * ofStress);
-    adjustments.set(weights, 18);
+t.test('a measurement moves every mixture, the reference, the last nights and the ranges', async (t) => {
+  const mixed = Float32Array.from(Array.from({ length: MIXTURES }, rowOf).flat());
+  const scores = mixed.slice(-7); // all of it is today's
+  const lastNights = Float32Array.from(rowOf());
+  const reach = Float32Array.from({ length: 10 }, () => 5 * random());
+  const [base, own, scale] = [0.9, 0.4, 0.8];
+  const [ofAttention, ofStress] = [0, 3];
+  const weights = [0.5, 0.3, 0.2];
+  const adjustments = new Float64Array(6 * 3 + 3);
+  adjustments.set([base, own, scale], 3 * ofAttention);
+  adjustments.set([base, own, scale], 3 * ofStress);
+  adjustments.set(weights, 18);
 
-    const moved = (value: number, column: number): number => {
-      const latent = (score: number): number => Math.SQRT2 * probit(score / 100);
-      const m = base - own * latent(scores[column] ?? NaN);
-      return 100 * normalCdf((latent(value) + m) / Math.sqrt(1 + scale ** 2));
-    };
-    /** Of a row as the network gives it. */
-    const expected = (row: ArrayLike<number>): number[] => {
-      const [, attention = NaN, memory = NaN, reasoning = NaN, stress = NaN] = Array.from(row);
-      const parts = [moved(attention, 1), memory, reasoning];
-      const whole = parts.reduce((sum, part, index) => sum + (weights[index] ?? NaN) * part, 0);
-      return [whole, ...parts, moved(stress, 4)];
-    };
+  const moved = (value: number, column: number): number => {
+    const latent = (score: number): number => Math.SQRT2 * probit(score / 100);
+    const m = base - own * latent(scores[column] ?? NaN);
+    return 100 * normalCdf((latent(value) + m) / Math.sqrt(1 + scale ** 2));
+  };
+  /** Of a row as the network gives it. */
+  const expected = (row: ArrayLike<number>): number[] => {
+    const [, attention = NaN, memory = NaN, reasoning = NaN, stress = NaN] = Array.from(row);
+    const parts = [moved(attention, 1), memory, reasoning];
+    const whole = parts.reduce((sum, part, index) => sum + (weights[index] ?? NaN) * part, 0);
+    return [whole, ...parts, moved(stress, 4)];
+  };
 
-    const explainer = new Explainer(graphOf(mixed, reach), TABLE);
-    const floats = new Float32Array(EXPLANATION.length);
-    const request = {
-      ...requestOf(requestBody(2)),
-      usual: new Float64Array(FEATURE_COUNT).fill(NaN),
-      adjustments,
-    };
-    await explainer.explain(request, scores, 0, floats, async () => lastNights.slice());
+  const explainer = new Explainer(graphOf(mixed, reach), TABLE);
+  const floats = new Float32Array(EXPLANATION.length);
+  const request = {
+    ...requestOf(requestBody(2)),
+    usual: new Float64Array(FEATURE_COUNT).fill(NaN),
+    adjustments,
+  };
+  await explainer.explain(request, scores, 0, floats, async () => lastNights.slice());
 
-    const near = (value: number | undefined, other: number | undefined, what: string): void => {
-      t.ok(Math.abs((value ?? NaN) - (other ?? NaN)) < 1e-3, `${what}: ${value}, ${other}`);
-    };
-    const rows = Array.from({ length: MIXTURES }, (_, mixture) => expected(mixed.subarray(7 * mixture)));
-    for (const [score, field] of SCORE_FIELDS.entries()) {
-      near(floats[EXPLANATION.reference + score], rows[0]?.[score], `reference of ${field}`);
-      near(floats[EXPLANATION.lastNights + score], expected(lastNights)[score], `last nights of ${field}`);
-      const shares = slowShapley((mixture) => rows[mixture]?.[score] ?? NaN);
-      for (const [group, share] of shares.entries())
-        near(
-          floats[EXPLANATION.contributors + 5 * group + score],
-          share,
-          `${CONTRIBUTORS[group]?.group} of ${field}`,
-        );
-    }
-    for (const column of [1, 4]) {
-      const score = scores[column] ?? NaN;
-      const low = moved(score, column) - moved(score - (reach[column] ?? NaN), column);
-      near(floats[EXPLANATION.below + column], low, 'below');
-      const high = moved(score + (reach[5 + column] ?? NaN), column) - moved(score, column);
-      near(floats[EXPLANATION.above + column], high, 'above');
-    }
-    for (const column of [2, 3])
-      near(floats[EXPLANATION.below + column], reach[column], 'of what is not measured');
-    const width = (below: ArrayLike<number>): number =>
-      weights.reduce((sum, weight, part) => sum + weight * (below[1 + part] ?? NaN), 0);
-    const below = floats.subarray(EXPLANATION.below);
-    near(below[0], ((reach[0] ?? NaN) * width(below)) / width(reach), 'the composite, as its parts');
-  },
-);
+  const near = (value: number | undefined, other: number | undefined, what: string): void => {
+    t.ok(Math.abs((value ?? NaN) - (other ?? NaN)) < 1e-3, `${what}: ${value}, ${other}`);
+  };
+  const rows = Array.from({ length: MIXTURES }, (_, mixture) => expected(mixed.subarray(7 * mixture)));
+  for (const [score, field] of SCORE_FIELDS.entries()) {
+    near(floats[EXPLANATION.reference + score], rows[0]?.[score], `reference of ${field}`);
+    near(floats[EXPLANATION.lastNights + score], expected(lastNights)[score], `last nights of ${field}`);
+    const shares = slowShapley((mixture) => rows[mixture]?.[score] ?? NaN);
+    for (const [group, share] of shares.entries())
+      near(
+        floats[EXPLANATION.contributors + 5 * group + score],
+        share,
+        `${CONTRIBUTORS[group]?.group} of ${field}`,
+      );
+  }
+  for (const column of [1, 4]) {
+    const score = scores[column] ?? NaN;
+    const low = moved(score, column) - moved(score - (reach[column] ?? NaN), column);
+    near(floats[EXPLANATION.below + column], low, 'below');
+    const high = moved(score + (reach[5 + column] ?? NaN), column) - moved(score, column);
+    near(floats[EXPLANATION.above + column], high, 'above');
+  }
+  for (const column of [2, 3])
+    near(floats[EXPLANATION.below + column], reach[column], 'of what is not measured');
+  const width = (below: ArrayLike<number>): number =>
+    weights.reduce((sum, weight, part) => sum + weight * (below[1 + part] ?? NaN), 0);
+  const below = floats.subarray(EXPLANATION.below);
+  near(below[0], ((reach[0] ?? NaN) * width(below)) / width(reach), 'the composite, as its parts');
+});

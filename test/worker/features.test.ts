@@ -60,11 +60,8 @@ t.test('a row holds nothing of the request that used it before', async (t) => {
     writeRow(block, 0, requestOfAge(45, past));
     featuriseRows(block, task(past === 0 ? 'base' : 'history', 0, 1), graph);
     const { session, past: pastRows, targets, present } = graph.inputs;
-    t.strictSame(
-      [...session].filter((value) => value !== 0),
-      [1],
-      'an age of the centre, and its mask',
-    );
+    const known = [...session].filter((value) => value !== 0);
+    t.strictSame(known, [1], 'an age of the centre, and its mask');
     t.ok(pastRows.every((value) => value === 0));
     t.strictSame([...present.subarray(0, PAST_MAX)], [past, 0, 0, 0, 0]);
     t.equal([...targets].filter((value) => value !== 0).length, past * TARGET_COUNT);

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { totalmem, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DuckDBConnection, DuckDBDataChunk, DuckDBInstance } from '@duckdb/node-api';
@@ -236,11 +236,13 @@ function machineMemory(): number {
   return own > 0 && own < totalmem() ? own : totalmem();
 }
 
-/** Removes what a killed run left here. */
+/** Removes what a killed run of this user left here: what others left can't be removed, or is not ours to remove. */
 function removeDeadFolders(): void {
   for (const name of readdirSync(tmpdir())) {
     const [, pid] = WORK.exec(name) ?? [];
-    if (pid !== undefined && Number(pid) !== process.pid && !isAlive(Number(pid)))
-      rmSync(join(tmpdir(), name), { recursive: true, force: true });
+    const path = join(tmpdir(), name);
+    if (pid === undefined || Number(pid) === process.pid || isAlive(Number(pid))) continue;
+    const owner = lstatSync(path, { throwIfNoEntry: false })?.uid;
+    if (owner === process.getuid?.()) rmSync(path, { recursive: true, force: true });
   }
 }

@@ -108,6 +108,16 @@ t.test('what is wrong with the head is told before the overload, not the body', 
   t.strictSame(statuses, [404, 405, 401, 403, 415, 415, 413, 503]);
 });
 
+t.test('a body that is refused unread costs by its declared length', async (t) => {
+  const loop = openLoop(t, { bodyBytesMax: 300_000 });
+  for (const [status, headers] of [
+    [413, {}],
+    [415, { 'Content-Type': 'text/plain' }],
+  ] as const)
+    t.equal((await send(loop.port, keyed({ headers, body: ' '.repeat(400_000) }))).status, status);
+  t.strictSame(loop.spent, [6, 6]);
+});
+
 t.test('while draining, every answer ends its connection and says so once', async (t) => {
   const loop = openLoop(t);
   const connection = await post(t, loop);

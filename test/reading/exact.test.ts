@@ -72,6 +72,7 @@ Input should be an object
   object_type = @ @ null | [] | "x" | 7 | true
   current_session object_type = {"current_session":@} @ null | [] | "x" | 7
   past_sessions.0 object_type = {NOW,"past_sessions":[null],PAST}
+  past_sessions.4 object_type = {NOW,"past_sessions":[{},{},{},{},7],"past_targets":[TARGET,TARGET,TARGET,TARGET,TARGET]}
   measurements.0 object_type = {MEASURED:[@]} @ null | 7 | "attention" | []
 Input should be a list
   current_session.HR_night list_type = {"current_session":{"HR_night":60}}

@@ -67,17 +67,20 @@ export const mixup: Part = {
   },
 };
 
+/** Of the short form. */
+const SHORT_MINUTES = 0.15;
+
 export const soak: Part = {
   name: 'soak',
   about: `${SOAKERS} callers who come and go for some minutes: what grows`,
   beyond: 'memory, descriptors and lag over real time',
-  async run(scope, { minutes, seed, say }) {
+  async run(scope, { form, minutes, seed, say }) {
     const server = await startServer(scope, { env: { ACUITY_LOG_LEVEL: 'fatal', ...loopsOf(LOOPS) } });
     const run = new Crowd(server, await knownAnswers(server, BODIES.short, seed), {
       fatal: 0,
       thinkMs: THINK_MS,
     });
-    const endMs = performance.now() + 60_000 * minutes;
+    const endMs = performance.now() + 60_000 * (form === 'short' ? SHORT_MINUTES : minutes);
     const readings: Reading[] = [];
     await run.call(SOAKERS, seed, () => performance.now() > endMs, [
       [KEYS_MS, () => run.changeKeys()],

@@ -20,6 +20,7 @@ const DOCUMENT = fileURLToPath(new URL('../../docs/RELIABILITY.md', import.meta.
 
 /** Runs the parts one after the other; resolves to whether everything held. */
 export async function runParts(parts: readonly Part[], options: RunOptions): Promise<boolean> {
+  if (options.isDocumented) for (const { name } of parts) placeOf(name, readFileSync(DOCUMENT, 'utf8')); // throws early
   const outcomes: Outcome[] = [];
   for (const part of parts) outcomes.push(await runPart(part, options));
   const rows = outcomes.flatMap(({ name, trials }) => trials.map((trial) => [name, ...cellsOf(trial)]));
@@ -54,14 +55,20 @@ function cellsOf({ what, tried, held, figure, skipped }: Trial): string[] {
   return [what, tried.toLocaleString('en'), tried === held ? 'all' : held.toLocaleString('en'), figure];
 }
 
+/** Where the table of a part begins and ends. @throws Error if the document has no place for it */
+function placeOf(name: string, text: string): readonly [from: number, to: number] {
+  const [from, to] = [`<!-- torture ${name}`, `<!-- /torture ${name} -->`].map((mark) => text.indexOf(mark));
+  if (from === undefined || to === undefined || from === -1 || to === -1)
+    throw new Error(`no place for the part ${name} in the document`);
+  return [from, to];
+}
+
 /** Writes the table of one part to its place in the document. */
 function document({ name, seconds, trials }: Outcome): void {
   const text = readFileSync(DOCUMENT, 'utf8');
-  const [start, end] = [`<!-- torture ${name}`, `<!-- /torture ${name} -->`];
-  const [from, to] = [text.indexOf(start), text.indexOf(end)];
-  if (from === -1 || to === -1) throw new Error(`no place for the part ${name} in the document`);
+  const [from, to] = placeOf(name, text);
   const table = markdownTable([HEAD, ...trials.map(cellsOf)]);
   const machine = `Node ${process.versions.node}, ${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown'}`;
-  const section = `${start}: npm run faults -- ${name} --docs -->\n${table}\n\n${seconds} s; ${machine}.\n`;
+  const section = `<!-- torture ${name}: npm run faults -- ${name} --docs -->\n${table}\n\n${seconds} s; ${machine}.\n`;
   writeFileSync(DOCUMENT, text.slice(0, from) + section + text.slice(to));
 }

@@ -34,6 +34,7 @@ export class Dashboard {
   private readonly observer: Observer;
   /** The configuration of this machine with no variable set. */
   private readonly defaults = defaultConfig();
+  private readonly startedMs = Date.now() - process.uptime() * 1000;
 
   constructor(private readonly options: DashboardOptions) {
     const onProblem = (error: Error): void => options.onProblem(error);
@@ -89,7 +90,7 @@ export class Dashboard {
       pointsMax: POINTS_MAX,
       version,
       node: process.versions.node,
-      startedMs: Date.now() - process.uptime() * 1000,
+      startedMs: this.startedMs,
       settings: settingsOf(config, this.defaults),
       batchMax,
       symptoms,

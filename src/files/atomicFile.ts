@@ -39,19 +39,28 @@ export function partialName(path: string): string {
 }
 
 /**
- * Writes `texts` to `path`, readable only by its owner. A crash at any moment leaves either the old or the new file,
- * complete and on the disk, and perhaps a leftover for `removeLeftovers`.
+ * Writes `texts` to `path`, readable only by its owner, who stays the same. A crash at any moment leaves either the old or
+ * the new file, complete and on the disk, and perhaps a leftover for `removeLeftovers`.
  */
 export function replaceFile(path: string, texts: Iterable<string>): void {
+  replace(path, texts, ownerOf(path));
+  syncFolder(dirname(path));
+}
+
+/** The same for a file that becomes this process's own: another owner's can't be kept by all. */
+export function replaceByOwn(path: string, texts: Iterable<string>): void {
+  replace(path, texts, undefined);
+}
+
+function replace(path: string, texts: Iterable<string>, owner: Owner | undefined): void {
   const partial = partialName(path);
   try {
-    writeDurably(partial, texts, ownerOf(path));
+    writeDurably(partial, texts, owner);
     renameSync(partial, path);
   } catch (error) {
     rmSync(partial, { force: true });
     throw error;
   }
-  syncFolder(dirname(path));
 }
 
 /** Removes what crashed writers of `path` left, as far as this process may. Call only while no writer is active. */

@@ -78,11 +78,15 @@ export async function scoreRows(config: Config, options: ScoreOptions, command: 
   return { ...end, tally, model: scorer.model };
 }
 
-/** A scorer for files, where no caller waits: it sheds no request. `onHung` is called if a worker hangs. */
+/**
+ * A scorer for files, where no caller waits: it sheds no request. `onHung` is called if a worker hangs: a worker may take
+ * as long for a row as in the service, and it has up to two batches, which are longer here.
+ */
 export async function openOfflineScorer(config: Config, log: Log, onHung: () => void): Promise<Scorer> {
   const batchMax = Math.max(config.batchMax, BATCH_MIN);
   const queueMax = Math.max(config.queueMax, 8 * batchMax);
-  const setup = { ...config, deadlineMs: Infinity, batchMax, queueMax };
+  const hangMs = config.hangMs * ((2 * batchMax) / config.batchMax);
+  const setup = { ...config, deadlineMs: Infinity, hangMs, batchMax, queueMax };
   const bundle = await loadBundle(config.model);
   return openScorer({ config: setup, bundle, workers: config.workers, loops: 1 }, log, onHung);
 }

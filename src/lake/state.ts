@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { OperatorError } from '../base/errors.js';
 import { acquireFileLock } from '../files/fileLock.js';
-import { removeDeadPartials, replaceFile } from '../files/atomicFile.js';
+import { removeDeadPartials, replaceByOwn } from '../files/atomicFile.js';
 import type { Histories } from './histories.js';
 import { LineSplitter, jsonIn, type Line } from './lineSplitter.js';
 
@@ -78,7 +78,7 @@ export class StateFile {
 
   /** Replaces the whole file: a crash leaves the old or the new one. */
   save(): void {
-    replaceFile(this.path, this.texts());
+    replaceByOwn(this.path, this.texts());
   }
 
   /** All lines, some together. */

@@ -23,7 +23,7 @@ t.test('alive is alive; ready says whether requests are taken', async (t) => {
   t.equal((await get('/readyz', 'POST')).status, 405);
 });
 
-/** A thread that asks until the answer is a 503, and then wakes who waits for it. */
+/** A thread that asks until the answer is a 503, and then wakes the waiting thread. */
 const ASKING = `
 const { address, told } = require('node:worker_threads').workerData;
 const ask = async () => {

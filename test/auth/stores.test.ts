@@ -19,7 +19,7 @@ import { issue, revoked } from '#acuity/auth/lifecycle.js';
 import { openStores, storesAt } from '#acuity/auth/location.js';
 import type { KeyRecord } from '#acuity/auth/record.js';
 import type { KeyStores } from '#acuity/auth/store.js';
-import { REDIS, startStore, VALKEY_IF_NAMED, type StoreProgram } from '../fixtures/redis.js';
+import { REDIS, startStore, VALKEY, type StoreProgram } from '../fixtures/redis.js';
 import { until } from '../fixtures/until.js';
 
 /** The behaviour of every kind of key store, and that of files. */
@@ -71,7 +71,7 @@ function inStore(program: StoreProgram): NewPlace {
 const PLACES: readonly { name: string; skip: string | false; place: NewPlace }[] = [
   { name: 'file', skip: false, place: inFile },
   { name: REDIS.name, skip: REDIS.skip, place: inStore(REDIS) },
-  { name: VALKEY_IF_NAMED.name, skip: VALKEY_IF_NAMED.skip, place: inStore(VALKEY_IF_NAMED) },
+  { name: VALKEY.name, skip: VALKEY.skip, place: inStore(VALKEY) },
 ];
 
 for (const { name, skip, place } of PLACES) {

@@ -130,6 +130,7 @@ function openFolder(t: Test): string {
 function isTold(t: Test, { code, stderr }: Ended, said: RegExp): void {
   t.equal(code, 1);
   t.match(stderr.trimEnd(), said);
+  t.notMatch(stderr, /^ {4}at /m);
 }
 
 t.test('a folder of keys that can’t be', async (t) => {

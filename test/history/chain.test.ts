@@ -404,7 +404,7 @@ t.test('chains of nights are what the contract says; the last one again changes 
       scored(said(got.scores));
       if (!isSame(t, nightsOf(parser, got.text), slowNights(slow), 'the history')) return;
       const wrong = longRunDifference(parser.desk, slow);
-      if (wrong !== undefined) return t.fail(`${wrong}, of nights with a half-life of 60`);
+      if (wrong !== undefined) return t.fail(`${wrong} (half-life: 60 nights)`);
       if (day !== undefined) {
         const again = step(parser, got.text, day, record, random() < 0.5 ? given : []);
         if (again.text !== got.text) return t.fail(`the history of ${kind} night ${day} scored again`);

@@ -112,7 +112,7 @@ t.test('what is longer, doubled, of another version or alphabet, or no history i
   ]);
 });
 
-t.test('a history of before is read as it was written', async (t) => {
+t.test('a history that was written earlier is read as it was written', async (t) => {
   t.ok(isTaken('acu1.AQCJAiFOAIgTiBOIE4gTiBNwF6APAAAAAAAAPkAAAAAAAABSQAAAAKSO4wc'));
   const { records, targets } = desk.history;
   const places = [SCALAR_PLACES.age, SCALAR_PLACES.sex, summaryAt(0, 'HR_day_1h') + LAYOUT.LEVEL];

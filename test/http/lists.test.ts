@@ -69,6 +69,7 @@ t.test('each line has its answer, in the order of the lines, whichever is scored
   const malformed = { status: 400, detail: 'Malformed JSON at byte 1' };
   const [two, one, zero] = [2, 1, 0].map((C_SCORE) => ({ C_SCORE }));
   t.match(linesOf(reply), [two, malformed, one, { status: 422, detail: age }, zero]);
+  t.equal(linesOf(reply).length, 5);
   isOver(t, loop, 2); // what was not scored does not count for the day
 });
 
@@ -191,7 +192,7 @@ t.test('a list that the limits of its key refuse: 429, or what fits into the day
     });
     const reply = await sendList(loop, times(5));
     if (limit === 'burst') {
-      t.match([reply.status, reply.headers.get('retry-after')], [429, '3']);
+      t.strictSame([reply.status, reply.headers.get('retry-after')], [429, '3']);
       t.equal(refunded, 1, 'what its head had taken');
     } else t.match(reply, { status: 422, body: /at most 2 lines"/ });
     isOver(t, loop, limit === 'burst' ? 0 : 1);

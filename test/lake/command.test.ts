@@ -153,7 +153,7 @@ t.test('files of health data are new ones, their owner’s alone', async (t) => 
 
 t.test('a reader that stops reading is no hang; one that goes away ends the work', async (t) => {
   const { child, input, output, closed } = start(t, [], {
-    env: { ACUITY_HANG_MS: '1000', ACUITY_QUEUE_MAX: '64' },
+    env: { ACUITY_HANG_MS: '500', ACUITY_BATCH_MAX: '256', ACUITY_QUEUE_MAX: '64' }, // a second for two batches
   });
   const lines = 12_000;
   input.write(textOf(nights(lines)));

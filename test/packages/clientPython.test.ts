@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
+import { cleanEnvironment, REPOSITORY, textOf } from '../fixtures/repository.js';
 import { ended } from '../fixtures/scripts.js';
 import { startServer } from '../fixtures/server.js';
 
@@ -28,4 +28,17 @@ t.test('the Python client passes its tests, against the running service too', { 
 t.test('its types hold', { skip: lacks('httpx, pytest, mypy') }, async (t) => {
   const { code, stdout } = await ended(python, ['-m', 'mypy', '--cache-dir', t.testdir()], { cwd: PACKAGE });
   t.equal(code, 0, stdout);
+});
+
+t.test('every file of cases for clients is run in both languages', async (t) => {
+  const ofTheService = ['adapters', 'computed', 'histories'];
+  const names = readdirSync(join(REPOSITORY, 'packages/cases'))
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => name.replace('.json', ''))
+    .filter((name) => !ofTheService.includes(name));
+  for (const folder of ['test/client', 'packages/client-python/tests']) {
+    const files = readdirSync(join(REPOSITORY, folder)).filter((name) => /\.(ts|py)$/.test(name));
+    const source = files.map((name) => textOf(join(folder, name))).join('\n');
+    for (const name of names) t.match(source, new RegExp(`['"]${name}['"]`), `${name} in ${folder}`);
+  }
 });

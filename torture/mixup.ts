@@ -67,9 +67,6 @@ export const mixup: Part = {
   },
 };
 
-/** Of the short form. */
-const SHORT_MINUTES = 0.15;
-
 export const soak: Part = {
   name: 'soak',
   about: `${SOAKERS} callers who come and go for some minutes: what grows`,
@@ -80,7 +77,7 @@ export const soak: Part = {
       fatal: 0,
       thinkMs: THINK_MS,
     });
-    const endMs = performance.now() + 60_000 * (form === 'short' ? SHORT_MINUTES : minutes);
+    const endMs = performance.now() + 60_000 * (form === 'short' ? 0.15 : minutes);
     const readings: Reading[] = [];
     await run.call(SOAKERS, seed, () => performance.now() > endMs, [
       [KEYS_MS, () => run.changeKeys()],

@@ -79,7 +79,6 @@ t.test('one key’s unfinished bodies leave room for those of others', async (t)
   const held = async (): Promise<number> =>
     valueOf(await metricsOf(server.adminPort), 'acuity_bodies_held_bytes');
   await until(async () => (await held()) > 12 * MEBIBYTE);
-  t.ok((await held()) <= 16 * MEBIBYTE, 'a quarter of all');
   for (let request = 0; request < 5; request++) {
     const half = BODY.length >> 1;
     const own = { 'X-API-Key': server.key, 'Content-Length': String(BODY.length) };
@@ -89,6 +88,8 @@ t.test('one key’s unfinished bodies leave room for those of others', async (t)
     t.equal((await other.reply()).status, 200);
   }
   await until(() => connections.filter(({ rest }) => rest.startsWith('HTTP/1.1 503 ')).length === 12);
+  // A quarter of all. The loops are asked one after the other, so their sum may be more while bodies come and go.
+  await until(async () => (await held()) <= 16 * MEBIBYTE);
   for (const connection of connections) connection.destroy();
   await until(async () => (await held()) === 0);
 });

@@ -66,7 +66,7 @@ class AppleHealth implements Source {
     return this.#read([HEART, BREATH], (record) => {
       const { at: atMs, value, field: strange } = readingOf(record);
       strange?.fail('expected the unit count/min');
-      const signal = record.get('type').value === HEART ? 'heart' : 'breath';
+      const signal = record.get('type').text() === HEART ? 'heart' : 'breath';
       return [{ signal, atMs, value, field: record.as(undefined) }];
     });
   }
@@ -177,8 +177,8 @@ function detached({ read, field, ...record }: SleepRecord): SleepRecord {
       ...details,
       ...(heart && { heart: { ...heart, field: new Field(undefined, heart.field.place) } }),
       ...(breath && { breath: { ...breath, field: new Field(undefined, breath.field.place) } }),
-      ...(heartAverage && { heartAverage: new Field(heartAverage.value, heartAverage.place) }),
-      ...(breathAverage && { breathAverage: new Field(breathAverage.value, breathAverage.place) }),
+      ...(heartAverage && { heartAverage: heartAverage.detached() }),
+      ...(breathAverage && { breathAverage: breathAverage.detached() }),
     };
     return { ...record, field: own, read: () => known };
   } catch (error) {

@@ -6,7 +6,7 @@ import { WasmParser } from '#acuity/reading/wasmParser.js';
 import { readRecordingOf } from '#acuity/recording/readRecording.js';
 import { casesOf } from '../fixtures/sharedCases.js';
 
-const MUTATIONS = Number(process.env['MUTATIONS'] ?? 4_000);
+const MUTATIONS = Number(process.env['MUTATIONS'] ?? 20_000);
 const LIMITS = { daySamplesMax: 7_200, nightSamplesMax: 43_200 };
 
 const RECORDINGS = PROVIDERS.flatMap((provider) =>
@@ -26,6 +26,12 @@ const ODD: readonly unknown[] = [
   ...'2026-03-02T06:30 2026-03-29T02:30:00 2026-03-02T06:30:00+99:99 Europe/Berlin'.split(' '),
   ...'../../etc/passwd Etc/GMT+25 +14:00 -00:00 PT8H'.split(' '),
   ...PROVIDERS,
+  ...[true, false, null, [], {}, [[]], [null], 'x'.repeat(5_000)],
+  // What no conversion makes a text or a number of.
+  ...[{ toString: null }, { valueOf: null, toString: null }, [{ toString: null }], { length: 1e9 }],
+  ...['{"__proto__":null}', '{"constructor":{"name":1}}', '{"toJSON":1}'].map(
+    (text) => JSON.parse(text) as unknown,
+  ),
 ];
 
 type Container = Record<string | number, unknown>;

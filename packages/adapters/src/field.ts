@@ -6,10 +6,13 @@ import { localMs, offsetMs, writtenTime } from './zone.js';
 
 const DAY_S = 86_400;
 
-/** A value within a provider's data, and its path. null counts as absent. @internal */
+/**
+ * A value within a provider's data, and its path. null counts as absent. Nothing gets at the value but through a method
+ * that judges its kind: what a stranger sent may have no text and be no number (`{"toString": null}`). @internal
+ */
 export class Field {
   constructor(
-    readonly value: unknown,
+    private readonly value: unknown,
     private readonly name: string | number,
     /** The zone for times within it that have none. */
     readonly zone?: string | null,
@@ -40,6 +43,28 @@ export class Field {
     return this.value === undefined || this.value === null;
   }
 
+  get isText(): boolean {
+    return typeof this.value === 'string';
+  }
+
+  get isList(): boolean {
+    return Array.isArray(this.value);
+  }
+
+  get isObject(): boolean {
+    return typeof this.value === 'object' && this.value !== null && !Array.isArray(this.value);
+  }
+
+  /** Whether both are the same text, number or truth. */
+  isSame({ value }: Field): boolean {
+    return this.value === value;
+  }
+
+  /** The same place with the value alone, if it is no object, and nothing of what it came in. */
+  detached(): Field {
+    return new Field(typeof this.value === 'object' ? undefined : this.value, this.place);
+  }
+
   /** A field of an object, and of its objects. */
   get(name: string, ...names: readonly string[]): Field {
     let field = this.child(name);
@@ -49,12 +74,9 @@ export class Field {
 
   private child(name: string): Field {
     if (this.isAbsent) return new Field(undefined, name, this.zone, this);
-    if (typeof this.value !== 'object' || Array.isArray(this.value)) this.fail('expected an object');
-    const { value } = this;
-    const own = Object.hasOwn(value as object, name)
-      ? (value as Readonly<Record<string, unknown>>)[name]
-      : undefined;
-    return new Field(own, name, this.zone, this);
+    if (!this.isObject) this.fail('expected an object');
+    const value = this.value as Readonly<Record<string, unknown>>;
+    return new Field(Object.hasOwn(value, name) ? value[name] : undefined, name, this.zone, this);
   }
 
   /** Whether it is an object that has this field, even if null. */
@@ -69,10 +91,15 @@ export class Field {
     return this.value.map((item, index) => new Field(item, index, this.zone, this));
   }
 
+  /** The elements of an array, or else the value itself. */
+  oneOrItems(): Field[] {
+    return Array.isArray(this.value) ? this.items() : [this];
+  }
+
   /** The fields of an object, by their names; none if it is absent. */
   entries(): [name: string, field: Field][] {
     if (this.isAbsent) return [];
-    if (typeof this.value !== 'object' || Array.isArray(this.value)) this.fail('expected an object');
+    if (!this.isObject) this.fail('expected an object');
     return Object.keys(this.value as object).map((name) => [name, this.child(name)]);
   }
 
@@ -91,6 +118,12 @@ export class Field {
   text(): string | undefined {
     if (this.isAbsent) return undefined;
     return typeof this.value === 'string' ? this.value : this.fail('expected a string');
+  }
+
+  /** A text, or a number as text: some write one as the other. */
+  textOrNumber(): string | undefined {
+    if (typeof this.value === 'number') return String(this.value);
+    return this.isAbsent || this.isText ? this.text() : this.fail('expected a string or a number');
   }
 
   /** What a table says of a text; undefined if that is not in it. */
@@ -187,7 +220,7 @@ export function spanOf(from: Field, to: Field): Span & { readonly eastMs: number
 export function refuseOthers(name: string, ...lists: readonly (readonly Field[] | undefined)[]): void {
   const named = lists.flatMap((records) => records?.map((record) => record.get(name)) ?? []);
   const [first, ...others] = named.filter((field) => !field.isAbsent);
-  others.find(({ value }) => value !== first?.value)?.fail('is another person: send the answers of one');
+  others.find((field) => first?.isSame(field) === false)?.fail('is another person: send the answers of one');
 }
 
 /** How an answer holds its records. @internal */
@@ -213,14 +246,13 @@ export function recordsOf(
   { list = [], one, isList, omitsEmpty, what }: Envelope,
 ): Field[] | undefined {
   if (answer.isAbsent) return undefined;
-  if (Array.isArray(answer.value)) return isList === true ? answer.items() : answer.expected(what);
-  if (typeof answer.value !== 'object') answer.expected(what);
+  if (!answer.isObject) return isList === true && answer.isList ? answer.items() : answer.expected(what);
   if (one !== undefined && !answer.get(one).isAbsent) return [answer];
-  if (omitsEmpty === true && Object.keys(answer.value as object).length === 0) return [];
+  if (omitsEmpty === true && answer.entries().length === 0) return [];
   let found = answer;
   for (const name of list) {
-    if (typeof found.value !== 'object' || Array.isArray(found.value)) answer.expected(what);
+    if (!found.isObject) answer.expected(what);
     found = found.get(name);
   }
-  return found === answer || !Array.isArray(found.value) ? answer.expected(what) : found.items();
+  return found === answer || !found.isList ? answer.expected(what) : found.items();
 }

@@ -59,7 +59,7 @@ export interface HealthReading extends Reading {
 export function fromAppleHealth(input: AppleHealthInput): Adapted {
   const [sent, whole] = [fieldsOf(input)('records'), fieldsOf(input)('export')];
   if (!whole.isAbsent) whole.fail(EXPORT);
-  if (typeof sent.value === 'string') sent.fail(EXPORT);
+  if (sent.isText) sent.fail(EXPORT);
   const { pieces, heart, breath, unread } = readOf(recent(recordsSent(sent), input));
   const place = sent.as(undefined);
   try {
@@ -90,7 +90,7 @@ function recordsSent(sent: Field): Field[] {
 /** What is wrong with the records of years ago can't be mended, and is not told: those near `at`, or else the newest sleep. */
 function recent(records: readonly Field[], options: AdapterOptions): Field[] {
   const begun = records.map((record) => ({ record, ms: record.get('startDate').moment() }));
-  const sleeps = begun.filter(({ record }) => record.get('type').value === SLEEP);
+  const sleeps = begun.filter(({ record }) => record.get('type').text() === SLEEP);
   const untilMs = givenMoment(options) ?? sleeps.reduce((last, { ms }) => Math.max(last, ms), 0);
   const fromMs = untilMs - withinHours(options.newest_night_within_hours) * HOUR_MS - NIGHTS_MS;
   return begun.filter(({ ms }) => ms >= fromMs).map(({ record }) => record);
@@ -102,7 +102,7 @@ function readOf(records: readonly Field[]) {
   const breath: HealthReading[] = [];
   const unread: AdapterError[] = [];
   for (const record of records) {
-    const type = record.get('type').value;
+    const type = record.get('type').text();
     try {
       if (type === SLEEP) pieces.push(...pieceOf(record));
       else (type === HEART ? heart : breath).push(readingOf(record));
@@ -124,8 +124,9 @@ function leftOf({ field, sentence }: AdapterError): Left {
  * @internal
  */
 export function pieceOf(field: Field): Piece[] {
-  const { value } = field.get('value');
-  const stage = VALUES.get(String(value).replace('HKCategoryValueSleepAnalysis', ''));
+  const stage = VALUES.get(
+    (field.get('value').textOrNumber() ?? '').replace('HKCategoryValueSleepAnalysis', ''),
+  );
   if (stage === undefined) return field.fail('has no value that is known');
   if (stage === 'inBed') return [];
   const { fromMs: from, toMs: to, eastMs } = spanOf(field.get('startDate'), field.get('endDate'));
@@ -139,7 +140,7 @@ export function readingOf(record: Field): HealthReading {
   const at = record.get('startDate').moment();
   const factor = record.get('unit').named(PER_MINUTE);
   if (factor === undefined) return { at, value: NaN, field: record };
-  const value = Number(record.get('value').value);
+  const value = Number(record.get('value').textOrNumber());
   return { at, value: isReading(value) ? value * factor : 0 };
 }
 

@@ -37,7 +37,7 @@ export function fromGarminConnect(input: GarminConnectInput): Adapted {
 /** The answers of days; an empty answer names its missing parts with null. */
 function daysOf(sent: Field, name: string): Field[] | undefined {
   if (sent.isAbsent) return undefined;
-  const days = (Array.isArray(sent.value) ? sent.items() : [sent]).filter((day) => !day.isAbsent);
+  const days = sent.oneOrItems().filter((day) => !day.isAbsent);
   if (!days.every((day) => day.has(name)))
     sent.expected(`the answer of a day, with ${name}, or a list of such`);
   return days;
@@ -78,7 +78,7 @@ function recordOf(answer: Field): SleepRecord {
 
 /** Milliseconds since 1970, or a text in UTC that does not say so. */
 function timeMs(field: Field): number {
-  return typeof field.value === 'string' ? field.in('Z').moment() : field.unixMs();
+  return field.isText ? field.in('Z').moment() : field.unixMs();
 }
 
 function listSeries(field: Field, at: string, value: string): Series {

@@ -47,10 +47,9 @@ export function fromHealthAutoExport(input: HealthAutoExportInput): Adapted {
 
 function metricsOf(sent: Field): Field[] {
   const what = 'what the app sends, with data.metrics, or a list of such';
-  const bodies = Array.isArray(sent.value) ? sent.items() : [sent];
-  return bodies.flatMap(
-    (body) => recordsOf(body, { list: ['data', 'metrics'], what }) ?? body.expected(what),
-  );
+  return sent
+    .oneOrItems()
+    .flatMap((body) => recordsOf(body, { list: ['data', 'metrics'], what }) ?? body.expected(what));
 }
 
 interface Samples {

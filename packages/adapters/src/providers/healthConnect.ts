@@ -71,5 +71,5 @@ function recordOf(field: Field): SleepRecord {
 /** The package of the app that wrote it: a string, or an object with the name. */
 function appOf(field: Field): string | undefined {
   const origin = field.get('metadata', 'dataOrigin');
-  return typeof origin.value === 'string' ? origin.value : origin.get('packageName').text();
+  return origin.isText ? origin.text() : origin.get('packageName').text();
 }

@@ -77,7 +77,7 @@ function recordOf(field: Field): SleepRecord {
 /** A provider may have several devices: the one with the most samples. */
 function seriesOf(sent: Field): Series[] {
   if (sent.isAbsent) return [];
-  if (Array.isArray(sent.value) || typeof sent.value !== 'object' || sent.get('groups').isAbsent)
+  if (!sent.isObject || sent.get('groups').isAbsent)
     sent.expected('the answer of a grouped timeseries, with groups');
   return sent
     .get('groups')

@@ -52,7 +52,7 @@ export function heartDaysOf(sent: Field): Field[] | undefined {
 
 /** Undefined if it is no answer of v4. */
 function answersWith(sent: Field, name: string): Field[] | undefined {
-  const answers = Array.isArray(sent.value) ? sent.items() : [sent];
+  const answers = sent.oneOrItems();
   return answers.length > 0 && answers.every((answer) => answer.has(name)) ? answers : undefined;
 }
 

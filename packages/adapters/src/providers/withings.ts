@@ -40,7 +40,7 @@ export function fromWithings(input: WithingsInput): Adapted {
 }
 
 function checkStatus(answer: Field): void {
-  if (typeof answer.value !== 'object' || Array.isArray(answer.value)) return;
+  if (!answer.isObject) return;
   const status = answer.get('status').number();
   if (status !== undefined && status !== 0) answer.get('status').fail('the answer is an error');
 }
@@ -51,8 +51,8 @@ function momentsOf(answer: Field): [seconds: string, values: Field][] {
   checkStatus(answer);
   const body = answer.has('body') ? answer.get('body') : undefined;
   const moments = body?.has('series') === true ? body.get('series') : undefined;
-  const isEmpty = Array.isArray(moments?.value) && moments.value.length === 0;
-  if (moments === undefined || (Array.isArray(moments.value) && !isEmpty))
+  const isEmpty = moments?.isList === true && moments.items().length === 0;
+  if (moments === undefined || (moments.isList && !isEmpty))
     return answer.expected('the answer of getintradayactivity, with body.series of moments');
   return isEmpty ? [] : moments.entries();
 }

@@ -123,7 +123,7 @@ export const SYMPTOMS: readonly Symptom[] = [
     title: 'Not ready: the service takes no request',
     metrics: [PROCESS_METRICS.ready.name],
     remedy:
-      'The service is starting, draining, has a hung worker, or has not reached the key store for too long; the last lines of the log say which. A hung worker ends the process with 70 and the supervisor starts another; if that repeats, go back to the model before.',
+      'The service is starting, draining, has a hung worker, has not reached the key store for too long, or started at one that takes no writes; the last lines of the log say which. A hung worker ends the process with 70 and the supervisor starts another; if that repeats, go back to the model before.',
     signs: [{ what: 'the service takes no request', value: ({ isReady }) => !isReady, ...NEVER }],
   },
   {

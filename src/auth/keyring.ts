@@ -4,7 +4,7 @@ import { Observer, type Repeat } from '../base/observer.js';
 import type { IndexedRecord } from './authenticator.js';
 import { usableUntilMs } from './lifecycle.js';
 import type { Limits } from './limits.js';
-import { EmptyStoreError, KeyStoreError, type KeyRecord } from './record.js';
+import { EmptyStoreError, KeyStoreError, ReadOnlyStoreError, type KeyRecord } from './record.js';
 import type { KeyStore, Ledger, LedgerParts, StoredKeys } from './store.js';
 
 export interface KeyringOptions {
@@ -40,6 +40,8 @@ export class Keyring {
   unreadable = 0;
   /** Whether the shared store came back without its keys: those seen last stay in force. */
   isStoreEmpty = false;
+  /** Whether the ledger has taken over: a start at a store that takes no writes waits for it, and is not ready. */
+  isCounting = false;
   /** Whether `ageMs` exceeds the time that keys stay valid. */
   isStale = false;
   readonly #options: KeyringOptions;
@@ -90,7 +92,12 @@ export class Keyring {
     if (this.#take(await store.read()) > 0)
       throw new KeyStoreError(`no room for more than ${this.#options.limits.keysMax} keys`);
     this.#seen();
-    await this.#ledger.restore();
+    try {
+      await this.#ledger.restore();
+      this.isCounting = true;
+    } catch (error) {
+      if (!(error instanceof ReadOnlyStoreError)) throw error; // else each save tries, and tells
+    }
     const onProblem = (error: Error): void => this.#options.onProblem(error);
     this.#stopWatching = store.watch({
       onChange: (keys) => void this.#take(keys),
@@ -114,14 +121,15 @@ export class Keyring {
     }
   }
 
-  #save(): Promise<void> {
+  async #save(): Promise<void> {
     const { staleMs = Infinity, onProblem, onRecords } = this.#options;
     if (!this.isStale && this.ageMs > staleMs) {
       this.isStale = true;
       onProblem(new KeyStoreError('the key store was out of reach for too long: no key counts any more'));
       onRecords([]);
     }
-    return this.#ledger.save();
+    await this.#ledger.save();
+    this.isCounting = true;
   }
 
   #seen(): void {

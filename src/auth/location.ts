@@ -5,12 +5,14 @@ import { FileKeyStore } from './fileStore.js';
 import { KeyStoreError } from './record.js';
 import { RedisCounts } from './redisCounts.js';
 import { RedisKeyStore } from './redisKeys.js';
-import { CHANNEL, fieldsAt, fieldsOf, KEYS, usageKey, type StoreTransport } from './redisNames.js';
+import { fieldsAt, fieldsOf, KEYS, usageKey, type StoreTransport } from './redisNames.js';
 import type { DailyUsage, KeyStores, Spread } from './store.js';
 
 /** Revocations take a second, and two where a push was lost. */
 const SPREAD_MS = 2500;
 const EVERY_MS = 100;
+/** A command may wait longer for the store than a server, which has to find another primary in time. */
+const COMMAND_TIMEOUT_MS = 5000;
 
 /** How to reach files without waiting for the disk, on a server. */
 export interface StoreFiles {
@@ -22,21 +24,20 @@ export interface StoreFiles {
 export async function openStores(location: string, files?: StoreFiles): Promise<KeyStores> {
   if (!/^rediss?:\/\//.test(location)) return storesAt(location, files);
   // Loaded only when needed: the client takes memory and time to load.
-  const { RedisConnection } = await import('./redisConnection.js');
-  const open = (listening = {}) => new RedisConnection({ url: location, ...listening });
+  const { RedisAddress } = await import('./redisConnection.js');
+  const address = new RedisAddress(
+    files === undefined ? { url: location, timeoutMs: COMMAND_TIMEOUT_MS } : { url: location },
+  );
   // One for keys and one for counts, so that reading a long list of keys delays no report.
-  const [connection, counts] = [open(), open()];
-  const keys = new RedisKeyStore(connection, (onMessage) => open({ channel: CHANNEL, onMessage }));
+  const [connection, counts] = [address.line(), address.line()];
+  const keys = new RedisKeyStore(connection, (onMessage) => address.listen(onMessage));
   return {
     keys,
     usage: (first, last) => usageOf(connection, first, last),
     isShared: true,
     ledger: (parts) => new RedisCounts(parts, counts, () => keys.token),
     spread: () => spreadOf(connection),
-    close() {
-      connection.close();
-      counts.close();
-    },
+    close: () => address.close(),
   };
 }
 
@@ -76,7 +77,7 @@ async function usageOf(connection: StoreTransport, first: number, last: number):
 async function spreadOf(connection: StoreTransport): Promise<Spread> {
   const endsMs = performance.now() + SPREAD_MS;
   for (;;) {
-    const [token, fields] = await connection.sendAll([
+    const [token, fields] = await connection.readAll([
       ['GET', KEYS.token],
       ['HGETALL', KEYS.replicas],
     ]);

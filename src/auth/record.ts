@@ -60,6 +60,9 @@ export class KeyStoreError extends OperatorError {
 /** A shared store has lost all keys, or says nothing of their last change: that is no answer, keep the keys. */
 export class EmptyStoreError extends KeyStoreError {}
 
+/** The shared store is a replica, or takes no writes at the moment for another reason. */
+export class ReadOnlyStoreError extends KeyStoreError {}
+
 /** Rewords a system error for the operator; returns any other error unchanged. */
 export function storeError(action: string, error: unknown): unknown {
   if (error instanceof FileLockError) return new KeyStoreError(error.message, { cause: error });

@@ -1,106 +1,212 @@
 import { createClient } from '@redis/client';
 import { errorCode, systemReason } from '../files/fileError.js';
-import { KeyStoreError } from './record.js';
+import { KeyStoreError, ReadOnlyStoreError } from './record.js';
+import { CHANNEL, fieldsOf, type Commands, type StoreTransport } from './redisNames.js';
 
-export interface RedisConnectionOptions {
-  /** `redis[s]://[user[:password]@]host[:port][/database]`. May hold a password: never quote it. */
-  readonly url: string;
-  /** Longest wait for a connection, and for a reply on it. */
-  readonly timeoutMs?: number;
-  /** If given, the connection only listens to this channel. */
-  readonly channel?: string;
-  /** Called for each message on the channel. */
-  onMessage?(): void;
-}
-
-const TIMEOUT_MS = 1500;
+/** Longest wait for a reply, and for the connection that is opened for it. */
+const TIMEOUT_MS = 800;
+/** While what the address leads to is away, or takes no writes, it is asked again at most this often. */
+const ASKED_EVERY_MS = 1000;
 const CLOSED = 'the key store was closed';
 
+export interface RedisAddressOptions {
+  /** `redis[s]://[user[:password]@]host[:port][/database]`. May hold a password: never quote it. */
+  readonly url: string;
+  readonly timeoutMs?: number;
+}
+
 /**
- * The only user of the Redis client. One connection, opened when first needed; after a loss the next call opens a new
- * one. It starts no timers except those of pending calls, so closing is final: every call ends within its time-out,
- * and an idle connection keeps no process alive. All calls reject with `KeyStoreError`.
+ * A store's address, and the only user of the Redis client. It owns all connections to what the address leads to, and
+ * they share one fate: where one is lost, all are dropped and the next call asks the address anew; where one learns that
+ * the server takes no writes, so it goes again and again until one takes them. It starts no timers except those of
+ * pending calls, so closing is final, and an idle connection keeps no process alive. All calls reject with
+ * `KeyStoreError`.
  */
-export class RedisConnection {
-  readonly #options: RedisConnectionOptions;
-  #client: Client | undefined;
-  #connections = 0;
-  #connecting: Promise<Client> | undefined;
+export class RedisAddress {
+  /** Why the server takes no writes; undefined as soon as it takes one. */
+  refusal: ReadOnlyStoreError | undefined;
+  /** How often the address was asked: what `WATCH` watches ends with its connection. */
+  asked = 0;
+  readonly #options: Required<RedisAddressOptions>;
+  readonly #listeners = new Set<Line>();
+  #connections: Connections | undefined;
   #isClosed = false;
+
+  /** @throws KeyStoreError for an invalid URL */
+  constructor({ url, timeoutMs = TIMEOUT_MS }: RedisAddressOptions) {
+    this.#options = { url, timeoutMs };
+    newClient(url, timeoutMs); // checks the URL and opens nothing
+  }
+
+  /** A way to the store, with a connection of its own, which no other's commands delay. */
+  line(): StoreTransport {
+    return new Line(this);
+  }
+
+  /** A way that listens to changes of keys. Calls `onMessage` too where messages may have been missed. */
+  listen(onMessage: () => void): StoreTransport {
+    const line = new Line(this, onMessage);
+    this.#listeners.add(line);
+    return line;
+  }
+
+  /** The listener hears nothing more. */
+  forget(line: Line): void {
+    this.#listeners.delete(line);
+  }
+
+  /** Closes all connections at once; every pending call rejects. */
+  close(): void {
+    this.#isClosed = true;
+    this.#connections?.drop(new KeyStoreError(CLOSED));
+  }
+
+  /** As `sendAll` or, without `isWrite`, as `readAll` of a line. */
+  async exchange(
+    line: Line,
+    commands: Commands,
+    isWrite: boolean,
+    connection?: number,
+  ): Promise<readonly unknown[]> {
+    const connections = this.#current();
+    if (connection !== undefined && connection !== this.asked)
+      throw new KeyStoreError('the connection to the key store was lost meanwhile: try again');
+    try {
+      const { replies, role } = await connections.exchange(line, commands);
+      if (role !== undefined && !PRIMARY.test(role)) {
+        this.refusal = new ReadOnlyStoreError(`${REPLICA} (it says that it is a ${role})`);
+        if (isWrite) throw this.refusal;
+      } else if (isWrite && this.refusal !== undefined) {
+        this.refusal = undefined;
+        for (const { onMessage } of this.#listeners) onMessage?.();
+      }
+      return replies;
+    } catch (error) {
+      if (error instanceof ReadOnlyStoreError) this.refusal = error;
+      throw error;
+    }
+  }
+
+  /** The connections to use now. Throws why there are none. */
+  #current(): Connections {
+    if (this.#isClosed) throw new KeyStoreError(CLOSED);
+    const last = this.#connections;
+    const isGood = last?.lost === undefined && this.refusal === undefined;
+    if (last !== undefined && (isGood || performance.now() - last.openedMs < ASKED_EVERY_MS)) {
+      if (last.lost !== undefined) throw last.lost;
+      return last;
+    }
+    last?.drop(this.refusal);
+    this.asked++;
+    const next = (this.#connections = new Connections(this.#options));
+    for (const line of this.#listeners) next.client(line).catch(() => undefined);
+    return next;
+  }
+}
+
+/** One user's way to the store. It keeps no connection: each call takes the address's. */
+class Line implements StoreTransport {
+  readonly #address: RedisAddress;
+
+  constructor(
+    address: RedisAddress,
+    readonly onMessage?: () => void,
+  ) {
+    this.#address = address;
+  }
+
+  get connections(): number {
+    return this.#address.asked;
+  }
+
+  get refusal(): KeyStoreError | undefined {
+    return this.#address.refusal;
+  }
+
+  sendAll(commands: Commands, connection?: number): Promise<readonly unknown[]> {
+    return this.#address.exchange(this, commands, true, connection);
+  }
+
+  readAll(commands: Commands): Promise<readonly unknown[]> {
+    return this.#address.exchange(this, commands, false);
+  }
+
+  close(): void {
+    this.#address.forget(this);
+  }
+}
+
+/** The connections to what an address led to once, each opened when first needed. They end together. */
+class Connections {
+  readonly openedMs = performance.now();
+  /** Why they have ended. */
+  lost: KeyStoreError | undefined;
+  readonly #options: Required<RedisAddressOptions>;
+  readonly #clients = new Map<Line, Promise<Client>>();
+  readonly #opened = new Set<Client>();
   /** Rejects the pending calls. */
   readonly #pending = new Set<(error: Error) => void>();
 
-  /** @throws KeyStoreError for an invalid URL */
-  constructor(options: RedisConnectionOptions) {
+  constructor(options: Required<RedisAddressOptions>) {
     this.#options = options;
-    newClient(options.url, TIMEOUT_MS); // checks the URL and opens nothing
   }
 
-  /** How many connections were opened so far: what `WATCH` watches ends with its connection. */
-  get connections(): number {
-    return this.#connections;
-  }
-
-  /**
-   * Sends commands in one piece; resolves to all replies. With `connection`, rejects unless the connection is still the
-   * one of that number.
-   */
-  async sendAll(commands: readonly (readonly string[])[], connection?: number): Promise<readonly unknown[]> {
-    const client = await this.#ready();
-    if (connection !== undefined && connection !== this.#connections)
-      throw new KeyStoreError('the connection to the key store was lost meanwhile: try again');
+  /** The replies, and the role of who gave them: undefined where its user may not ask, or it is a Sentinel. */
+  async exchange(line: Line, commands: Commands) {
     try {
-      return await this.#within(Promise.all(commands.map((args) => client.sendCommand([...args]))));
+      return await this.#within(async () => {
+        const client = await this.client(line);
+        const hello = client.sendCommand(['HELLO']).catch(() => undefined);
+        const replies = await Promise.all(commands.map((args) => client.sendCommand([...args])));
+        return { replies, role: fieldsOf(await hello).get('role') };
+      });
     } catch (error) {
-      // A primary that became a replica keeps its connections: reconnecting may reach the new primary.
-      if (!isReply(error) || saysReplica(error)) this.#drop(client);
-      throw isReply(error) ? wordedReply(error) : failure(error);
+      throw isReply(error) ? wordedReply(error) : this.drop(failure(error));
     }
   }
 
-  /** Closes the connection at once; every pending call rejects. */
-  close(): void {
-    this.#isClosed = true;
-    if (this.#client !== undefined) end(this.#client);
-    this.#client = undefined;
-    for (const fail of this.#pending) fail(new KeyStoreError(CLOSED));
-  }
-
-  async #ready(): Promise<Client> {
-    if (this.#isClosed) throw new KeyStoreError(CLOSED);
-    if (this.#client?.isReady === true) return this.#client;
-    this.#connecting ??= this.#connect().finally(() => {
-      this.#connecting = undefined;
-    });
-    return this.#connecting;
-  }
-
-  async #connect(): Promise<Client> {
-    const { url, timeoutMs = TIMEOUT_MS, channel, onMessage } = this.#options;
-    const client = newClient(url, timeoutMs);
-    client.on('error', () => undefined); // reported by the call that fails
-    client.unref();
-    try {
-      await this.#within(client.connect());
-      if (channel !== undefined) await this.#within(client.subscribe(channel, () => onMessage?.()));
-    } catch (error) {
-      end(client);
-      throw failure(error);
-    }
-    if (this.#isClosed) end(client);
-    this.#client = client;
-    this.#connections++;
+  client(line: Line): Promise<Client> {
+    const known = this.#clients.get(line);
+    if (known !== undefined) return known;
+    const client = this.#connect(line);
+    this.#clients.set(line, client);
+    client.catch(() => this.#clients.delete(line));
     return client;
   }
 
-  #drop(client: Client): void {
-    end(client);
-    if (this.#client === client) this.#client = undefined;
+  /** Ends all of them; every pending call rejects. Returns why they have ended. */
+  drop(error?: KeyStoreError): KeyStoreError {
+    const reason = (this.lost ??= error ?? new KeyStoreError(CLOSED));
+    for (const client of this.#opened) end(client);
+    for (const fail of this.#pending) fail(reason);
+    return reason;
   }
 
-  /** Waits for `work`, until its time is over or the connection is closed. The timer keeps the process alive. */
-  #within<T>(work: Promise<T>): Promise<T> {
-    const { timeoutMs = TIMEOUT_MS } = this.#options;
+  async #connect({ onMessage }: Line): Promise<Client> {
+    const { url, timeoutMs } = this.#options;
+    const client = newClient(url, timeoutMs);
+    client.on('error', (error) => this.drop(failure(error)));
+    client.unref();
+    this.#opened.add(client);
+    try {
+      await client.connect();
+    } catch (error) {
+      throw this.drop(failure(error));
+    }
+    if (onMessage === undefined) return client;
+    try {
+      await client.subscribe(CHANNEL, onMessage);
+    } catch (error) {
+      this.#opened.delete(client);
+      end(client);
+      throw error;
+    }
+    onMessage();
+    return client;
+  }
+
+  /** Waits for `work`, until its time is over or the connections have ended. The timer keeps the process alive. */
+  #within<T>(work: () => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const settle = (settled: () => void): void => {
         clearTimeout(timer);
@@ -108,9 +214,11 @@ export class RedisConnection {
         settled();
       };
       const fail = (error: unknown): void => settle(() => reject(error as Error));
-      const timer = setTimeout(() => fail(new KeyStoreError('the key store does not answer')), timeoutMs);
+      const late = (): void => fail(new KeyStoreError('the key store does not answer'));
+      // What came while this thread was busy is read before the time is over.
+      const timer = setTimeout(() => setImmediate(late), this.#options.timeoutMs);
       this.#pending.add(fail);
-      work.then((value) => settle(() => resolve(value)), fail);
+      work().then((value) => settle(() => resolve(value)), fail);
     });
   }
 }
@@ -145,9 +253,11 @@ function isReply(error: unknown): error is Error {
   return error instanceof Error && /^[A-Z]{3,} /.test(error.message);
 }
 
-function saysReplica({ message }: Error): boolean {
-  return message.startsWith('READONLY ');
-}
+const PRIMARY = /^(master|primary)$/;
+const REPLICA =
+  'the key store is a replica that takes no writes; ACUITY_KEYS takes the address of its primary';
+/** Of a server that is not the primary, or not able to be one at the moment. */
+const TAKES_NO_WRITES = /^(READONLY|NOREPLICAS|MISCONF|OOM|LOADING|MASTERDOWN) /;
 
 /** What the server's refusals mean, where its own words don't say it. */
 const MEANINGS: readonly (readonly [words: RegExp, meaning: string])[] = [
@@ -159,23 +269,23 @@ const MEANINGS: readonly (readonly [words: RegExp, meaning: string])[] = [
     /^ERR unknown command .?(GET|HSET|HSCAN|HGETALL|WATCH)\b/i,
     'the key store lacks the commands that it needs; ACUITY_KEYS takes the address of a primary, not of a Sentinel',
   ],
-  [
-    /^READONLY /,
-    'the key store is a replica that takes no writes; ACUITY_KEYS takes the address of its primary',
-  ],
+  [/^NOAUTH /, 'the key store wants a password; ACUITY_KEYS takes it as redis://user:password@host:port'],
+  [/^WRONGPASS /, 'the key store knows no such user and password as ACUITY_KEYS has'],
+  [/^READONLY /, REPLICA],
+  [TAKES_NO_WRITES, 'the key store takes no writes at the moment'],
 ];
 
 function wordedReply({ message }: Error): KeyStoreError {
   const [, meaning] = MEANINGS.find(([words]) => words.test(message)) ?? [];
   // For an unknown command the server quotes everything that was sent.
-  const [said] = message.split(/, |\. /, 1);
-  return new KeyStoreError(
-    meaning === undefined ? `the key store refuses: ${message}` : `${meaning} (${said})`,
-  );
+  const [said] = message.split(/, |\. |\.$/, 1);
+  const worded = meaning === undefined ? `the key store refuses: ${message}` : `${meaning} (${said})`;
+  return new (TAKES_NO_WRITES.test(message) ? ReadOnlyStoreError : KeyStoreError)(worded);
 }
 
 function failure(error: unknown): KeyStoreError {
   if (error instanceof KeyStoreError) return error;
+  if (isReply(error)) return wordedReply(error);
   const reason =
     systemReason(error) ?? errorCode(error) ?? (error instanceof Error ? error.message : 'unknown');
   return new KeyStoreError(`can't reach the key store: ${reason || 'no connection'}`);

@@ -73,7 +73,7 @@ export class RedisCounts implements Ledger {
   readonly #buckets = new Map<number, Bucket>();
   /** By keyIndex: all tokens taken, as last counted. */
   readonly #taken = new Map<number, number>();
-  #heardMs: number;
+  #heardMs = -Infinity;
   #readSumsMs = -Infinity;
   #settledDay: number;
   #sending: Promise<void> | undefined;
@@ -83,7 +83,6 @@ export class RedisCounts implements Ledger {
     this.#parts = parts;
     this.#transport = transport;
     this.#keysToken = keysToken;
-    this.#heardMs = parts.clock.monotonicMs();
     this.#settledDay = dayOf(parts.clock.nowMs()) - 1;
   }
 
@@ -93,8 +92,11 @@ export class RedisCounts implements Ledger {
 
   /** Says that this replica is there, and reads what the others have counted. */
   async restore(): Promise<void> {
-    await this.#tell([]);
-    await this.#readSums();
+    try {
+      await this.#tell([]);
+    } finally {
+      await this.#readSums(); // also where the store takes no writes
+    }
   }
 
   save(): Promise<void> {

@@ -39,7 +39,7 @@ export class RedisKeyStore extends KeyStore {
 
   /** One new key in a store that has lost all others would lock out everyone else. */
   override async insert(record: KeyRecord): Promise<void> {
-    const [found, replicas] = await this.#connection.sendAll([
+    const [found, replicas] = await this.#connection.readAll([
       ['HSCAN', KEYS.records, '0', 'COUNT', '1'],
       ['HGETALL', KEYS.replicas],
     ]);
@@ -55,7 +55,7 @@ export class RedisKeyStore extends KeyStore {
   protected override listen(look: () => Promise<void>): () => void {
     const listener = this.#listen(() => void look());
     // The ping finds a lost listener and reconnects it. `look` reports its errors.
-    const ping = async (): Promise<void> => void (await listener.sendAll([['PING']]));
+    const ping = async (): Promise<void> => void (await listener.readAll([['PING']]));
     const listening = new Observer({ look: ping, onProblem: () => undefined }, POLL_MS);
     void listening.look().then(look);
     return () => {
@@ -85,12 +85,15 @@ export class RedisKeyStore extends KeyStore {
 
   /** Reads all keys if the token or the time says so. */
   protected async refresh(): Promise<StoredKeys | undefined> {
-    const isKnown = this.#token !== undefined && (await this.#readToken()) === this.#token;
+    const isStart = this.#token === undefined;
+    const isKnown = !isStart && (await this.#readToken()) === this.#token;
+    // What takes no writes may be what the address led to before a failover: known keys stay as they are.
+    if (!isStart && this.#connection.refusal !== undefined) throw this.#connection.refusal;
     if (isKnown && performance.now() - this.#readMs < WHOLE_MS) return undefined;
     const snapshot = await this.#readAll();
     if (snapshot.token === '' || isEmpty(snapshot)) {
       // A server started before its first key waits for it; a server that had keys keeps them.
-      if (this.#token === undefined && isNothing(snapshot)) return undefined;
+      if (isStart && isNothing(snapshot)) return undefined;
       throw new EmptyStoreError(
         isEmpty(snapshot)
           ? 'the key store came back empty: the keys stay as they were last seen; import them again with "acuity keys import"'
@@ -114,7 +117,7 @@ export class RedisKeyStore extends KeyStore {
   }
 
   async #readToken(): Promise<string> {
-    const [token] = await this.#connection.sendAll([['GET', KEYS.token]]);
+    const [token] = await this.#connection.readAll([['GET', KEYS.token]]);
     return typeof token === 'string' ? token : '';
   }
 }

@@ -1,4 +1,4 @@
-import type { RedisConnection } from './redisConnection.js';
+import type { KeyStoreError } from './record.js';
 
 /**
  * What the shared store holds. All of it is written with plain commands:
@@ -29,14 +29,30 @@ export function usageKey(day: number): string {
   return `acuity:usage:${day}`;
 }
 
-export type StoreTransport = Pick<RedisConnection, 'connections' | 'sendAll' | 'close'>;
+export type Commands = readonly (readonly string[])[];
+
+/** A way to the store. All calls reject with `KeyStoreError`. */
+export interface StoreTransport {
+  /** How many connections there were so far: what `WATCH` watches ends with its connection. */
+  readonly connections: number;
+  /** Why the server takes no writes; undefined where it does. */
+  readonly refusal: KeyStoreError | undefined;
+  /**
+   * Sends commands in one piece; resolves to all replies. With `connection`, rejects unless the connection is still the
+   * one of that number. Rejects with `ReadOnlyStoreError` where the server takes no writes.
+   */
+  sendAll(commands: Commands, connection?: number): Promise<readonly unknown[]>;
+  /** The same for commands that only read: a server that takes no writes answers them too. */
+  readAll(commands: Commands): Promise<readonly unknown[]>;
+  close(): void;
+}
 
 /** Every field of a hash, in pieces so that others are served between them; those written meanwhile may be missing. */
 export async function fieldsAt(transport: StoreTransport, key: string): Promise<ReadonlyMap<string, string>> {
   const fields = new Map<string, string>();
   let cursor = '0';
   do {
-    const [reply] = await transport.sendAll([['HSCAN', key, cursor, 'COUNT', '1000']]);
+    const [reply] = await transport.readAll([['HSCAN', key, cursor, 'COUNT', '1000']]);
     const [next, list] = reply as readonly [string, readonly string[]];
     for (const [name, value] of fieldsOf(list)) fields.set(name, value);
     cursor = next;

@@ -159,7 +159,7 @@ class Service {
     const modelVersion = (): string => this.model?.version ?? modelLabel(bundle.manifest);
     const modelRefusal = (): string | undefined => this.model?.refusal;
     const { keyring } = this;
-    const isReady = (): boolean => this.isReady && !keyring.isStale;
+    const isReady = (): boolean => this.isReady && keyring.isCounting && !keyring.isStale;
     const shadow = {
       version: () => this.shadow?.version,
       refusal: () => this.shadow?.refusal,

@@ -43,7 +43,13 @@ class Fleet {
       return commands.map((words) => this.store.send(words));
     };
     const clock = { nowMs: () => this.ms, monotonicMs: () => this.ms };
-    const transport = { connections: 1, sendAll, close: () => undefined };
+    const transport = {
+      connections: 1,
+      refusal: undefined,
+      sendAll,
+      readAll: sendAll,
+      close: () => undefined,
+    };
     const counts = new RedisCounts({ limits, clock, keys: [this.#key] }, transport, () => '');
     await counts.restore();
     return { line, counts, ask: (): boolean => limits.take(0, this.#key, this.ms) >= 0 };

@@ -1,22 +1,20 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { openKeyring } from '#acuity/auth/keyring.js';
 import { issue, revoked, type KeyOrder } from '#acuity/auth/lifecycle.js';
 import { allocateLimits, dayOf, Limits } from '#acuity/auth/limits.js';
 import { openStores } from '#acuity/auth/location.js';
-import { RedisConnection } from '#acuity/auth/redisConnection.js';
+import { RedisAddress } from '#acuity/auth/redisConnection.js';
 import type { KeyStores, Ledger } from '#acuity/auth/store.js';
 import { systemClock } from '#acuity/base/clock.js';
 import { registerKeys } from '#acuity/commands/keys.js';
 import { KeyCheck } from '../fixtures/keyCheck.js';
 import { commanded } from '../fixtures/lake.js';
 import { acuity } from '../fixtures/scripts.js';
-import { REDIS, startStore, type RunningStore } from '../fixtures/redis.js';
-import { REPOSITORY } from '../fixtures/repository.js';
+import { REDIS, RIGHTS, startStore, type RunningStore } from '../fixtures/redis.js';
 import { freePort } from '../fixtures/server.js';
 import { until } from '../fixtures/until.js';
 
@@ -84,23 +82,6 @@ async function usageAt(t: Test, url: string, id: string): Promise<number> {
   return days.reduce((sum, { used }) => sum + (used[id] ?? 0), 0);
 }
 
-/** The address of a way to the store at `to.port`, which may lead elsewhere for new connections. */
-async function relay(t: Test, to: { port: number }): Promise<string> {
-  const sockets = new Set<Socket>();
-  const server = createServer((from) => {
-    const onward = connect(to.port, '127.0.0.1');
-    from.on('error', () => onward.destroy()).pipe(onward);
-    onward.on('error', () => from.destroy()).pipe(from);
-    sockets.add(from).add(onward);
-  });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  t.teardown(() => {
-    server.close();
-    for (const socket of sockets) socket.destroy();
-  });
-  return `redis://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
 t.test('a connection to a server that never answers', async (t) => {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => void sockets.add(socket.on('error', () => undefined)));
@@ -110,24 +91,24 @@ t.test('a connection to a server that never answers', async (t) => {
     server.close();
   });
   const url = `redis://user:secret@127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const ping = (connection: RedisConnection): Promise<unknown> => connection.sendAll([['PING']]);
+  const ping = (address: RedisAddress): Promise<unknown> => address.line().sendAll([['PING']]);
 
   t.test('each call ends in its time', async (t) => {
-    const connection = new RedisConnection({ url, timeoutMs: 100 });
+    const address = new RedisAddress({ url, timeoutMs: 100 });
     for (let at = 0; at < 3; at++)
-      await t.rejects(ping(connection), { name: 'KeyStoreError', message: /does not answer|timeout/ });
-    connection.close();
+      await t.rejects(ping(address), { name: 'KeyStoreError', message: /does not answer|timeout/ });
+    address.close();
   });
 
   for (const isOpen of [true, false])
     t.test(`closing ends it at once, and what comes later; opened: ${isOpen}`, async (t) => {
       const seen = sockets.size;
-      const connection = new RedisConnection({ url, timeoutMs: 60_000 });
-      const refused = t.rejects(ping(connection), { message: /closed/ });
+      const address = new RedisAddress({ url, timeoutMs: 60_000 });
+      const refused = t.rejects(ping(address), { message: /closed/ });
       if (isOpen) await until(() => sockets.size > seen);
-      connection.close();
+      address.close();
       await refused;
-      await t.rejects(ping(connection), { message: /closed/ });
+      await t.rejects(ping(address), { message: /closed/ });
       for (const socket of sockets) socket.resume();
       await until(() => [...sockets].every((socket) => socket.readableEnded || socket.destroyed));
     });
@@ -303,30 +284,8 @@ t.test('each unsupported key store has its message', { skip }, async (t) => {
   );
 });
 
-t.test('a primary that became a replica is left, though it keeps its connections', { skip }, async (t) => {
-  const prompt = { args: ['--repl-diskless-sync-delay', '0'] };
-  const [old, next] = await Promise.all([startStore(t, prompt), startStore(t, prompt)]);
-  const to = { port: old.port };
-  const url = await relay(t, to);
-  const { id, key } = await issueAt(t, url, { kind: 'live' });
-  const replica = await startReplica(t, url);
-  t.ok(replica.ask(key));
-  for (let report = 0; report < 2; report++) await replica.report();
-  await next.say('REPLICAOF', '127.0.0.1', String(old.port));
-  while ((await usageAt(t, next.url, id)) !== 1);
-  await next.say('REPLICAOF', 'NO', 'ONE');
-  to.port = next.port;
-  await old.say('REPLICAOF', '127.0.0.1', String(next.port));
-  t.ok(replica.ask(key));
-  await until(() => replica.report().then(async () => (await usageAt(t, next.url, id)) === 2));
-  await until(() => replica.report().then(() => !replica.keyring.isLocal));
-  t.match(replica.problems.join(), /a replica that takes no writes/);
-});
-
 t.test('a user of the store with the rights that the documents name', { skip }, async (t) => {
-  const [, rights = ''] =
-    /^user acuity on >PASSWORD (.*)$/m.exec(readFileSync(join(REPOSITORY, 'docs/FLEET.md'), 'utf8')) ?? [];
-  await store.say('ACL', 'SETUSER', 'acuity', 'on', '>pass word', ...rights.trim().split(' '));
+  await store.say('ACL', 'SETUSER', 'acuity', 'on', '>pass word', ...RIGHTS.split(' '));
   await store.say('ACL', 'SETUSER', 'reader', 'on', '>pass word', '~acuity:*', '+hello', '+hget');
   const location = `redis://acuity:pass%20word@127.0.0.1:${store.port}/0`;
   const { id, key } = await issueAt(t, location, { kind: 'live', dailyMax: 100 });
@@ -340,6 +299,10 @@ t.test('a user of the store with the rights that the documents name', { skip }, 
   await t.rejects(others.keys.list(), { name: 'KeyStoreError', message: /NOPERM (?!.*pass)/ });
   const stranger = await openAt(t, location.replace('pass%20word', 'secret'));
   await t.rejects(stranger.keys.list(), { name: 'KeyStoreError', message: /WRONGPASS (?!.*secret)/ });
+  const locked = await startStore(t, { args: ['--requirepass', 'secret'] });
+  await t.rejects((await openAt(t, locked.url)).keys.list(), {
+    message: /^the key store wants a password; .*NOAUTH/,
+  });
 });
 
 t.test('commands over TLS, with a certificate that is trusted or not', { skip }, async (t) => {

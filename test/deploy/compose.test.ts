@@ -7,6 +7,7 @@ import { send } from '../fixtures/connection.js';
 import { startProxy, WITHOUT_HAPROXY } from '../fixtures/proxies.js';
 import { WITHOUT_PROMTOOL } from '../fixtures/promtool.js';
 import { REPOSITORY, textOf } from '../fixtures/repository.js';
+import { RIGHTS } from '../fixtures/redis.js';
 import { ended, lacking } from '../fixtures/scripts.js';
 import { freePort, startServer } from '../fixtures/server.js';
 
@@ -51,6 +52,10 @@ t.test('two replicas share a store, under names that the other parts know', asyn
     t.match(textOf('deploy/prometheus.yml'), `'${name}:9464'`);
     t.match(textOf('deploy/haproxy-replicas.cfg'), `server ${name} ${name}:8080 check port 9464`);
   }
+});
+
+t.test('the store’s user has the rights that the documents name', async (t) => {
+  t.equal(services['store']?.environment?.['STORE_RIGHTS'], RIGHTS);
 });
 
 t.test('the parts know each other by the names of their services', async (t) => {

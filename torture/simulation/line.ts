@@ -1,5 +1,5 @@
 import { KeyStoreError } from '#acuity/auth/record.js';
-import type { StoreTransport } from '#acuity/auth/redisNames.js';
+import type { Commands, StoreTransport } from '#acuity/auth/redisNames.js';
 import type { Actor, Scheduler } from './scheduler.js';
 
 /**
@@ -20,10 +20,8 @@ export interface LineOptions {
   onFault(fault: string): void;
 }
 
-type Commands = readonly (readonly string[])[];
-
-/** As `RedisConnection` has it. */
-const TIMEOUT_MS = 1500;
+/** As `RedisAddress` has it. */
+const TIMEOUT_MS = 800;
 const SOUND_MS = 8;
 const SLOW_MS = 900;
 /** So late that it was given up, and is executed all the same: it lay in a buffer. */
@@ -35,6 +33,7 @@ const LATE = 0.05;
 export class Line implements StoreTransport {
   state: LineState = 'sound';
   connections = 0;
+  readonly refusal = undefined;
   /** Calls under way that began while the line was not sound: until they end, nothing newer is asked. */
   doubtful = 0;
   private execute: ((words: readonly string[]) => unknown) | undefined;
@@ -54,6 +53,10 @@ export class Line implements StoreTransport {
       return Promise.reject(new KeyStoreError('the connection to the key store was lost meanwhile'));
     const { execute } = this;
     return this.say(commands.map((words) => () => execute(words)));
+  }
+
+  readAll(commands: Commands): Promise<readonly unknown[]> {
+    return this.sendAll(commands);
   }
 
   /** A closed line carries nothing any more, pushes neither. */

@@ -118,9 +118,21 @@ function readVariable(field: Field, env: Environment): VariableReading | undefin
   const [name, text] = lookUp(field, env);
   if (text === undefined) return undefined;
   const value = decode(variable.schema, text);
-  if (Value.Check(variable.schema, value)) return { value };
+  if (Value.Check(variable.schema, value) && isUsable(text)) return { value };
   const shown = variable.secret ? '' : `, not ${JSON.stringify(text.slice(0, SHOWN_CHARS_MAX))}`;
   return { mistake: `${name} must be ${expectation(variable)}${shown}` };
+}
+
+/** Whether an address can be asked, where the text is one: not with port 99999, nor with a database that is no number. */
+function isUsable(text: string): boolean {
+  if (!/^(https?|rediss?):\/\//.test(text)) return true;
+  try {
+    const { protocol, username, password, pathname } = new URL(text);
+    decodeURIComponent(`${username}:${password}`);
+    return !protocol.startsWith('redis') || /^\/?\d*$/.test(pathname);
+  } catch {
+    return false;
+  }
 }
 
 function lookUp(field: Field, env: Environment): [name: string, text: string | undefined] {

@@ -133,7 +133,7 @@ export const VARIABLES = {
   keys: {
     env: 'ACUITY_KEYS',
     schema: Type.String({ default: 'file:data/keys.json', pattern: '^(file:.+|rediss?://.+)$' }),
-    expects: 'file:PATH or redis://…',
+    expects: 'file:PATH or redis://user:password@host:port/0',
     secret: true,
     doc: 'Key store: a file, its path relative to the working directory; or Redis or Valkey, which several replicas share',
   },

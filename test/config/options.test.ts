@@ -55,7 +55,7 @@ const CASES: {
     '',
     'https://grafana.example/d/acuity',
     'https://grafana.example/d/acuity',
-    'grafana.example|javascript:alert(1)|https://a b',
+    'grafana.example|javascript:alert(1)|https://a b|https://a:99999',
   ],
   httpThreads: ['ACUITY_HTTP_THREADS', 1, '64', 64, '0|65'],
   workers: ['ACUITY_WORKERS', 7, '3', 3, '0|1025|2.5'],
@@ -79,7 +79,7 @@ const CASES: {
     'file:data/keys.json',
     'redis://:secret@host:6379/0',
     'redis://:secret@host:6379/0',
-    '|data/keys.json|file:|redi://:secret@host',
+    '|data/keys.json|file:|redi://:secret@host|redis://h:99999|redis://:%@h|rediss://h/one',
   ],
   keysStaleMs: ['ACUITY_KEYS_STALE_MS', 86_400_000, '1000', 1000, '999|2592000001'],
   model: ['ACUITY_MODEL', '/package/native-models/acuity-base', 'models/mine', '/somewhere/models/mine', ''],
@@ -100,7 +100,7 @@ const CASES: {
     '',
     'http://collector:4318',
     'http://collector:4318',
-    'collector:4318|grpc://collector|http://user:secret@collector',
+    'collector:4318|grpc://collector|http://user:secret@collector|http://collector:99999',
   ],
   otlpTracesEndpoint: [
     'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
@@ -145,7 +145,7 @@ t.test('every mistake is reported in one short line, a mistyped name with the ne
     ],
   );
   // It may hold a password.
-  const masked = ['ACUITY_KEYS must be file:PATH or redis://…'];
+  const masked = ['ACUITY_KEYS must be file:PATH or redis://user:password@host:port/0'];
   t.strictSame(mistakesOf({ ACUITY_KEYS: 'rediss:/:secret@host' }), masked);
   const [mistake = ''] = mistakesOf({ ACUITY_PORT: `1\n${'2'.repeat(10_000)}` });
   t.ok(mistake.length < 150 && !mistake.includes('\n'));

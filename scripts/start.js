@@ -4,6 +4,9 @@
  */
 import { fileURLToPath } from 'node:url';
 
+// Otherwise it opens Node's inspector to everyone on this machine.
+process.on('SIGUSR1', () => {});
+
 // Import only from here on: an older Node might not even parse these modules.
 const { build, failWith, install } = await import('./prepare.js');
 const { whenNpmDies } = await import('./parents.js');

@@ -5,12 +5,13 @@ import { Value } from 'typebox/value';
 import { isLoopback } from '../base/loopback.js';
 import { nearestName } from '#rules/nearest.js';
 import { descriptorsMax, usableCores } from './cores.js';
+import type { Environment } from './environment.js';
 import { expectation, type Field, keyword, type Variable, VARIABLES } from './variables.js';
+
+export { environment, prepareEnvironment, type Environment } from './environment.js';
 
 /** The effective configuration: every value checked, every default filled in, frozen. */
 export type Config = { readonly [F in Field]: Static<(typeof VARIABLES)[F]['schema']> };
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The properties of the machine that derived defaults depend on. */
 export interface Machine {
@@ -33,23 +34,6 @@ const FIELDS = Object.keys(VARIABLES) as Field[];
 const NAMES = FIELDS.map((field) => VARIABLES[field].env);
 const PREFIX = 'ACUITY_';
 const SHOWN_CHARS_MAX = 60;
-
-/** uWebSockets.js allows 4 KiB of request head by default, less than a proxy's cookies and tracing headers may need. */
-const REQUEST_HEAD_BYTES_MAX = 16_384;
-
-/** The process's environment. This file is its only reader. */
-export function environment(): Environment {
-  return process.env;
-}
-
-/**
- * Sets the environment variables that native libraries read when they load; call it before importing any of
- * them. ONNX Runtime reports usage to its vendor by default. This service sends no data to third parties.
- */
-export function prepareEnvironment(): void {
-  process.env['ORT_DISABLE_TELEMETRY'] = '1';
-  process.env['UWS_HTTP_MAX_HEADERS_SIZE'] ??= String(REQUEST_HEAD_BYTES_MAX);
-}
 
 /** Reads the configuration, or lists every mistake in it. */
 export function readConfig(env: Environment, machine: Machine = thisMachine()): ConfigReading {
@@ -118,7 +102,8 @@ function readVariable(field: Field, env: Environment): VariableReading | undefin
   const [name, text] = lookUp(field, env);
   if (text === undefined) return undefined;
   const value = decode(variable.schema, text);
-  if (Value.Check(variable.schema, value) && isUsable(text)) return { value };
+  if (text === '' && name.startsWith('OTEL_')) return undefined; // as OpenTelemetry requires
+  if (text !== '' && Value.Check(variable.schema, value) && isUsable(text)) return { value };
   const shown = variable.secret ? '' : `, not ${JSON.stringify(text.slice(0, SHOWN_CHARS_MAX))}`;
   return { mistake: `${name} must be ${expectation(variable)}${shown}` };
 }

@@ -1,7 +1,10 @@
 import { Type, type TSchema } from 'typebox';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 
-/** One environment variable: its name, its schema, and what the documentation says of it. */
+/**
+ * One environment variable: its name, its schema, and what the documentation says of it. No schema is asked about an
+ * empty value, which is a mistake (in `OTEL_*`: absent).
+ */
 export interface Variable<Schema extends TSchema = TSchema> {
   readonly env: string;
   readonly schema: Schema;
@@ -17,16 +20,13 @@ export interface Variable<Schema extends TSchema = TSchema> {
   readonly secret?: boolean;
 }
 
-/** Host names as in a URL, separated by commas and without a port; may be empty. */
+/** Host names as in a URL, separated by commas and without a port. */
 const HOST_NAME =
   '[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?(\\.[A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?)*\\.?';
-const HOST_NAMES = `^(${HOST_NAME}( *, *${HOST_NAME})*)?$`;
+const HOST_NAMES = `^${HOST_NAME}( *, *${HOST_NAME})*$`;
 
-/**
- * Empty counts as absent, as OpenTelemetry requires. User and password belong in
- * `OTEL_EXPORTER_OTLP_HEADERS`.
- */
-const COLLECTOR = '^(https?://[^\\s@]+)?$';
+/** User and password belong in `OTEL_EXPORTER_OTLP_HEADERS`. */
+const COLLECTOR = '^https?://[^\\s@]+$';
 
 /** Every variable that the service reads, under the name of its field in the configuration. */
 export const VARIABLES = {
@@ -72,7 +72,7 @@ export const VARIABLES = {
   },
   grafanaUrl: {
     env: 'ACUITY_GRAFANA_URL',
-    schema: Type.String({ default: '', pattern: '^(https?://[^\\s]+)?$' }),
+    schema: Type.String({ default: '', pattern: '^https?://[^\\s]+$' }),
     expects: 'an http or https URL',
     doc: 'Dashboard of the whole fleet in Grafana: the page of this replica links to it',
   },
@@ -145,7 +145,7 @@ export const VARIABLES = {
   },
   model: {
     env: 'ACUITY_MODEL',
-    schema: Type.String({ minLength: 1 }),
+    schema: Type.String(),
     expects: 'a folder',
     derived: '`native-models/acuity-base` of the package',
     doc: 'Folder of the model; relative to the working directory',
@@ -239,7 +239,7 @@ export const VARIABLES = {
   },
   otelSdkDisabled: {
     env: 'OTEL_SDK_DISABLED',
-    schema: Type.String({ default: '', pattern: '^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])?$' }),
+    schema: Type.String({ default: '', pattern: '^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])$' }),
     expects: 'true or false',
     derived: '`false`',
     doc: '`true`: no traces, regardless of the other settings',

@@ -7,9 +7,9 @@ import { systemClock } from '../base/clock.js';
 import { allocateHeartbeats, Heartbeats } from '../base/heartbeats.js';
 import { collectWithoutHelpers } from '../process/collector.js';
 import { FileThreads, type Patience } from '../files/fileThreads.js';
-import { terminals } from '../process/leave.js';
 import { createLog, errorFields, type Log } from '../process/log.js';
 import { messageOf, OperatorError } from '../base/errors.js';
+import { isReload, passStopSignals, type StopSignal, TERMINALS } from '../process/signals.js';
 import { StandardOutput } from '../process/standardOutput.js';
 import { within } from '../base/within.js';
 import { shown } from '../config/documentation.js';
@@ -51,8 +51,6 @@ export interface ServeHooks {
 /** Exit codes, from sysexits.h if it has one. */
 const EXIT_SOFTWARE = 70;
 const EXIT_FAILED_START = 1;
-const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-type StopSignal = (typeof STOP_SIGNALS)[number];
 /** Most keys with limits of their own. Each takes only virtual memory until it is used. */
 const KEYS_MAX = 1 << 20;
 /** Time for the last answers to be written after a worker hung, before the process exits. */
@@ -92,7 +90,7 @@ export async function serve(config: Config, hooks: ServeHooks = {}): Promise<voi
   const service = new Service(config, hooks, output, log);
   process.on('uncaughtException', (error) => service.crash(error));
   process.on('unhandledRejection', (error) => service.crash(error));
-  for (const signal of STOP_SIGNALS) process.on(signal, () => service.onSignal(signal));
+  passStopSignals((signal) => service.onSignal(signal));
   hooks.stopWhen?.addEventListener('abort', () => service.onOrphaned());
   await service.run();
 }
@@ -112,7 +110,6 @@ class Service {
   private starting: Promise<void> | undefined;
   /** When the drain's time is up, on the clock of `performance.now`. */
   private drainEndsMs = 0;
-  private readonly terminals = terminals();
   private readonly threads = new FileThreads();
   private readonly end: ProcessEnd;
   /** Every run of the model is over, and everything opened is closed. */
@@ -124,8 +121,7 @@ class Service {
     private readonly output: StandardOutput,
     private readonly log: Log,
   ) {
-    const { threads, terminals: given } = this;
-    this.end = new ProcessEnd({ log, output, threads, terminals: given });
+    this.end = new ProcessEnd({ log, output, threads: this.threads, terminals: TERMINALS });
   }
 
   async run(): Promise<void> {
@@ -264,11 +260,9 @@ class Service {
   }
 
   onSignal(signal: StopSignal): void {
-    // A closing terminal sends SIGHUP, and then no terminal is left to stop the service. Without a terminal,
-    // SIGHUP reloads the model.
-    const isReload = signal === 'SIGHUP' && this.terminals.length === 0;
-    if (isReload && !this.isStopping) this.reload();
-    else if (isReload || this.isPassedOn(signal)) this.log.debug({ signal }, 'signal ignored');
+    const reloads = isReload(signal);
+    if (reloads && !this.isStopping) this.reload();
+    else if (reloads || this.isPassedOn(signal)) this.log.debug({ signal }, 'signal ignored');
     else if (this.isStopping || this.eventLoops === undefined) this.leaveBySignal(signal);
     else this.beginStop({ signal });
   }

@@ -22,9 +22,6 @@ function mistakesOf(env: Environment): readonly string[] {
   return reading.ok ? [] : reading.mistakes;
 }
 
-/** No text is refused. */
-const NONE = '\n';
-
 // For each variable its default (one that is changed by accident fails here), a legal text, what it becomes, texts that
 // are refused, parted by |, and what the environment of the case holds beside it, where values depend on each other.
 const CASES: {
@@ -83,9 +80,9 @@ const CASES: {
   ],
   keysStaleMs: ['ACUITY_KEYS_STALE_MS', 86_400_000, '1000', 1000, '999|2592000001'],
   model: ['ACUITY_MODEL', '/package/native-models/acuity-base', 'models/mine', '/somewhere/models/mine', ''],
-  shadowModel: ['ACUITY_SHADOW_MODEL', '', 'models/next', '/somewhere/models/next', NONE],
+  shadowModel: ['ACUITY_SHADOW_MODEL', '', 'models/next', '/somewhere/models/next', ''],
   shadowShare: ['ACUITY_SHADOW_SHARE', 0.05, '.25', 0.25, '1.1|-0|5%||.|1e-1|00.5|Infinity'],
-  norms: ['ACUITY_NORMS', '', 'norms.json', '/somewhere/norms.json', NONE],
+  norms: ['ACUITY_NORMS', '', 'norms.json', '/somewhere/norms.json', ''],
   logLevel: ['ACUITY_LOG_LEVEL', 'info', 'silent', 'silent', '|INFO|verbose'],
   drainMs: ['ACUITY_DRAIN_MS', 10_000, '0', 0, '600001|-1'],
   stopDelayMs: ['ACUITY_STOP_DELAY_MS', 0, '600000', 600_000, '600001|-1'],
@@ -126,11 +123,19 @@ t.test('each variable takes a legal value, and refuses others in one line that n
   for (const field of Object.keys(VARIABLES) as Field[]) {
     const [name, , text, value, refused, beside = {}] = CASES[field];
     t.strictSame(configOf({ ...beside, [name]: text })[field], value, name);
-    for (const wrong of refused === NONE ? [] : refused.split('|')) {
+    for (const wrong of refused.split('|')) {
       const mistakes = mistakesOf({ ...beside, [name]: wrong });
       t.equal(mistakes.length, 1, `${name}: ${JSON.stringify(wrong)} is one mistake`);
       t.ok(mistakes[0]?.startsWith(`${name} must be `) && !mistakes[0].includes('\n'), `${mistakes[0]}`);
     }
+  }
+});
+
+t.test('an empty value is a mistake; of a variable of OpenTelemetry it counts as absent', async (t) => {
+  for (const { env } of Object.values(VARIABLES)) {
+    const told = mistakesOf({ [env]: '' });
+    if (env.startsWith('OTEL_')) t.strictSame([told, configOf({ [env]: '' })], [[], DEFAULTS], env);
+    else t.ok(told.length === 1 && told[0]?.startsWith(`${env} must be `), `${env}: ${told.join()}`);
   }
 });
 

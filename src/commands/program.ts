@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import { Command } from 'commander';
+import { registerAdapt } from './adapt.js';
+import { configOrExit, registerConfig } from './config.js';
+import { registerHistory } from './history.js';
+import { registerJudge } from './judge.js';
+import { registerKeys } from './keys.js';
+import { registerModel } from './model.js';
+import { registerScore } from './score.js';
+import { registerServe } from './serve.js';
+import { registerTune } from './tune.js';
+import type { ServeHooks } from '../server/service.js';
+
+/** The command line: all commands. `hooks` are passed on to `serve`. */
+export async function parse(argv: readonly string[], hooks?: ServeHooks): Promise<void> {
+  const program = new Command('acuity')
+    .description('Cognitive and emotional scores from heart rate, breathing and sleep, over HTTP')
+    .version(version())
+    .enablePositionalOptions(); // `--version` after a command belongs to the command
+  registerServe(program, hooks);
+  registerScore(program);
+  registerAdapt(program);
+  registerJudge(program);
+  registerModel(program);
+  registerTune(program);
+  registerHistory(program);
+  registerKeys(program, () => configOrExit().keys);
+  registerConfig(program);
+  await program.parseAsync(argv, { from: 'user' });
+}
+
+function version(): string {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string;
+  };
+  return version;
+}

@@ -1,5 +1,15 @@
 import { createHash } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
+import { join } from 'node:path';
 import { removeLeftovers, replaceFile } from './atomicFile.js';
 import { ifPresentSync, NOT_A_FILE, systemError } from './fileError.js';
 
@@ -21,6 +31,11 @@ export const FILE_OPERATIONS = {
   /** SHA-256 of the content, in hex. */
   hashOf: (path: string): string => createHash('sha256').update(readRegular(path)).digest('hex'),
   realPath: (path: string): string => realpathSync.native(path),
+  /** Changes with the files of a folder and their content. */
+  folderSignature: (folder: string): string =>
+    readdirSync(folder)
+      .map((name) => `${name} ${signatureOf(join(folder, name))}`)
+      .join('\n'),
   replaceFile: (path: string, text: string): void => replaceFile(path, [text]),
   removeLeftovers,
 };

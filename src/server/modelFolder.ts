@@ -32,7 +32,7 @@ const ABSENT_LOOKS = 2;
 
 /**
  * Follows the path that names a model of a running service: another target, or a request, loads what lies there now. A
- * model that can't serve is refused once, and the one before stays. No request is affected.
+ * model that can't serve is refused once, until its files change, and the one before stays. No request is affected.
  */
 export class ModelFolder {
   /** Version of the model that was put in force last; undefined if there is none. */
@@ -41,6 +41,9 @@ export class ModelFolder {
   refusal: string | undefined;
   private readonly observer: Observer;
   private target: string | undefined;
+  /** Signatures of the folder: when its model was read, and at the last look since that was refused. */
+  private read: string | undefined;
+  private seen: string | undefined;
   private absentLooks = 0;
   private isWanted: boolean;
   private isStopped = false;
@@ -72,10 +75,23 @@ export class ModelFolder {
     // A request for a folder that is not there is answered in the log, unless its absence has a meaning.
     if (target === undefined && !(this.isWanted && remove === undefined)) return this.miss();
     this.absentLooks = 0;
-    if (target === this.target && !this.isWanted) return;
+    if (target === this.target && !this.isWanted && !(await this.isMended(folder))) return;
     this.isWanted = false;
     this.target = target;
     await this.set(target ?? folder);
+  }
+
+  /** Whether a refused model has changed; not while its files still do, as they are being copied. */
+  private async isMended(folder: string): Promise<boolean> {
+    if (this.refusal === undefined) return false;
+    const { seen } = this;
+    this.seen = await this.signature(folder);
+    return this.seen !== this.read && this.seen === seen;
+  }
+
+  /** Undefined if the folder can't be listed; reading it says why, if that fails too. */
+  private signature(folder: string): Promise<string | undefined> {
+    return this.options.files.look.folderSignature(folder).catch(() => undefined);
   }
 
   private async miss(): Promise<void> {
@@ -94,6 +110,7 @@ export class ModelFolder {
     const { files, log, role } = this.options;
     const isStopped = (): boolean => this.isStopped;
     try {
+      this.read = await this.signature(folder);
       const bundle = await loadBundle(folder, files.load);
       // Event loops that have closed by now would start workers, and never end.
       if (this.isStopped) return;

@@ -1,9 +1,10 @@
+import { copyFileSync, writeFileSync } from 'node:fs';
 import t, { type Test } from 'tap';
 import { filesBy, runOperation, type FileOperation } from '#acuity/files/files.js';
 import { EXPLAIN_TABLE } from '#acuity/model/manifest.js';
 import { createLog } from '#acuity/process/log.js';
 import { ModelFolder, type ModelFolderOptions } from '#acuity/server/modelFolder.js';
-import { MODEL } from '../fixtures/model.js';
+import { copyModel, graphsOf, MODEL } from '../fixtures/model.js';
 import { until } from '../fixtures/until.js';
 
 const RETIRED = { retired: Promise.resolve() };
@@ -91,4 +92,16 @@ t.test('a request for a model that is not there is answered in the log', async (
   const { models, logged } = scene(t, { folder: `${MODEL}-gone` });
   await until(() => models.refusal !== undefined);
   t.match(logged(), 'model refused, the old one stays');
+});
+
+t.test('a model that was refused half copied is put in force once it is whole', async (t) => {
+  const folder = copyModel(t.testdir());
+  const { base } = graphsOf(folder);
+  writeFileSync(base, 'half');
+  const { models, logged } = scene(t, { folder });
+  await until(() => models.refusal !== undefined);
+  copyFileSync(graphsOf(MODEL).base, base);
+  await until(() => models.version !== undefined);
+  t.equal(models.refusal, undefined);
+  t.equal(logged().match(/model refused/g)?.length, 1, 'and it is refused once');
 });

@@ -18,38 +18,35 @@ const skip = lacking(
 );
 const skipDecoding = skip || lacking('go version', 'golang-go');
 
-const sets = (values: readonly string[]): string[] => values.flatMap((value) => ['--set', value]);
+type Values = Readonly<Record<string, unknown>>;
 /** Values of each kind of installation. */
-const EVERYTHING = sets([
-  'keyStore.existingSecret=mine',
-  'autoscaling.enabled=true',
-  'keyStore.cidr=10.0.0.7/32',
-  'env.ACUITY_WORKERS=2',
-  'nodeSelector.disk=ssd',
-  'tolerations[0].operator=Exists',
-  'image.tag=1.2.3',
-  'image.pullSecrets[0].name=registry',
-  'podAnnotations.team=sleep',
-  'priorityClassName=high',
-  'topologyKeys={kubernetes.io/hostname,topology.kubernetes.io/zone}',
-  'affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].weight=1',
-  'affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].podAffinityTerm.topologyKey=zone',
-  'privateCa.secret=ca',
-  'model.volume.persistentVolumeClaim.claimName=models',
-  'model.path=acuity-2',
-  'env.OTEL_EXPORTER_OTLP_ENDPOINT=https://collector',
-  'networkPolicy.egress[0].ports[0].port=8443',
-  'monitoring.podMonitor.enabled=true',
-  'monitoring.prometheusRule.enabled=true',
-  'ingress.enabled=true',
-  'ingress.host=scores.example',
-  'ingress.tlsSecret=certificate',
-  'httpRoute.enabled=true',
-  'httpRoute.parents[0].name=gateway',
-  'httpRoute.hostnames={scores.example}',
-]);
-const INSTALLATIONS: Readonly<Record<string, readonly string[]>> = {
-  plain: sets(['keyStore.url=rediss://acuity:secret@store:6380/0']),
+const EVERYTHING: Values = {
+  keyStore: { existingSecret: 'mine', cidr: '10.0.0.7/32' },
+  autoscaling: { enabled: true },
+  env: { ACUITY_WORKERS: 2, OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector' },
+  nodeSelector: { disk: 'ssd' },
+  tolerations: [{ operator: 'Exists' }],
+  image: { tag: '1.2.3', pullSecrets: [{ name: 'registry' }] },
+  podAnnotations: { team: 'sleep' },
+  priorityClassName: 'high',
+  topologyKeys: ['kubernetes.io/hostname', 'topology.kubernetes.io/zone'],
+  affinity: {
+    podAntiAffinity: {
+      preferredDuringSchedulingIgnoredDuringExecution: [
+        { weight: 1, podAffinityTerm: { topologyKey: 'zone' } },
+      ],
+    },
+  },
+  privateCa: { secret: 'ca' },
+  model: { volume: { persistentVolumeClaim: { claimName: 'models' } }, path: 'acuity-2' },
+  networkPolicy: { egress: [{ ports: [{ port: 8443 }] }] },
+  monitoring: { podMonitor: { enabled: true }, prometheusRule: { enabled: true } },
+  ingress: { enabled: true, host: 'scores.example', tlsSecret: 'certificate' },
+  httpRoute: { enabled: true, parents: [{ name: 'gateway' }], hostnames: ['scores.example'] },
+};
+const store = (url: string): Values => ({ keyStore: { url } });
+const INSTALLATIONS: Readonly<Record<string, Values>> = {
+  plain: store('rediss://acuity:secret@store:6380/0'),
   'with everything': EVERYTHING,
 };
 
@@ -68,18 +65,29 @@ const OPTIONAL: readonly string[] = [
   'networking.k8s.io/v1 Ingress',
 ];
 
-function helm(...args: readonly string[]): { status: number | null; stdout: string; stderr: string } {
-  return spawnSync(HELM, args, { encoding: 'utf8', env: { ...process.env, HELM_NO_PLUGINS: '1' } });
+interface Ran {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
 }
 
-function rendered(t: Test, values: readonly string[]): string {
-  const { status, stdout, stderr } = helm('template', 'mine', CHART, ...CLUSTER, ...values);
+/** Runs helm with a values file: a number in one is a float, other than by `--set`. */
+function helm(args: readonly string[], values: Values): Ran {
+  const env = { ...process.env, HELM_NO_PLUGINS: '1' };
+  const input = JSON.stringify(values);
+  return spawnSync(HELM, [...args, CHART, ...CLUSTER, '--values', '-'], { encoding: 'utf8', env, input });
+}
+
+const template = (values: Values): Ran => helm(['template', 'mine'], values);
+
+function rendered(t: Test, values: Values): string {
+  const { status, stdout, stderr } = template(values);
   t.equal(status, 0, stderr);
   return stdout;
 }
 
 /** Of the first object of this kind. */
-function specOf(t: Test, kind: string, values: readonly string[]): object | undefined {
+function specOf(t: Test, kind: string, values: Values): object | undefined {
   const documents = rendered(t, values).split(/^---$/m);
   const objects = documents.map((text) => parseYaml(text) as { kind: string; spec: object } | null);
   return objects.find((one) => one?.kind === kind)?.spec;
@@ -87,7 +95,7 @@ function specOf(t: Test, kind: string, values: readonly string[]): object | unde
 
 for (const [name, values] of Object.entries(INSTALLATIONS)) {
   t.test(`the chart, ${name}: linted, and rendered`, { skip }, async (t) => {
-    const { status, stdout } = helm('lint', '--strict', CHART, ...CLUSTER, ...values);
+    const { status, stdout } = helm(['lint', '--strict'], values);
     t.equal(status, 0, stdout);
     const deployment = specOf(t, 'Deployment', values);
     t.match(deployment, {
@@ -144,24 +152,23 @@ t.test(
   'what replicas connect to is let out: by the ports of the addresses that are set',
   { skip },
   async (t) => {
-    const portsWith = (...values: readonly string[]): readonly (number | string)[] => {
-      const { egress = [] } = (specOf(t, 'NetworkPolicy', sets(values)) ?? {}) as Partial<NetworkPolicy>;
+    const portsWith = (values: Values): readonly (number | string)[] => {
+      const { egress = [] } = (specOf(t, 'NetworkPolicy', values) ?? {}) as Partial<NetworkPolicy>;
       return egress.flatMap(({ ports }) => ports.map(({ port }) => port)).filter((port) => port !== 53);
     };
-    t.strictSame(portsWith('keyStore.url=redis://store/0'), [6379]);
-    t.strictSame(portsWith('keyStore.url=redis://user:123@store/0'), [6379], 'a password is no port');
-    t.strictSame(portsWith('keyStore.url=rediss://user:secret@store:6380/0'), [6380]);
-    t.strictSame(portsWith('keyStore.url=rediss://store:6380'), [6380]);
-    t.strictSame(portsWith('keyStore.existingSecret=mine', 'keyStore.port=7000'), [7000]);
-    const own = 'keyStore.url=redis://store';
+    t.strictSame(portsWith(store('redis://store/0')), [6379]);
+    t.strictSame(portsWith(store('redis://user:123@store/0')), [6379], 'a password is no port');
+    t.strictSame(portsWith(store('rediss://user:secret@store:6380/0')), [6380]);
+    t.strictSame(portsWith(store('rediss://store:6380')), [6380]);
+    t.strictSame(portsWith({ keyStore: { existingSecret: 'mine', port: 7000 } }), [7000]);
+    const own = store('redis://store');
     for (const [endpoint, port] of [
       ['http://collector:4318', 4318],
       ['http://collector/v1', 80],
       ['https://collector', 443],
-    ] as const) {
-      t.strictSame(portsWith(own, `env.OTEL_EXPORTER_OTLP_ENDPOINT=${endpoint}`), [6379, port]);
-      t.strictSame(portsWith(own, `env.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=${endpoint}`), [6379, port]);
-    }
+    ] as const)
+      for (const name of ['OTEL_EXPORTER_OTLP_ENDPOINT', 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'])
+        t.strictSame(portsWith({ ...own, env: { [name]: endpoint } }), [6379, port]);
   },
 );
 
@@ -191,5 +198,50 @@ t.test(
 );
 
 t.test('a chart without a key store is refused', { skip }, async (t) => {
-  t.match(helm('template', 'mine', CHART, ...CLUSTER), { status: 1, stderr: /keyStore\.url/ });
+  t.match(template({}), { status: 1, stderr: /keyStore\.url/ });
+});
+
+interface Variable {
+  readonly name: string;
+  readonly value?: string;
+}
+const variablesOf = (t: Test, values: Values): readonly Variable[] => {
+  const { template: pod } = specOf(t, 'Deployment', values) as {
+    readonly template: {
+      readonly spec: { readonly containers: readonly [{ readonly env: readonly Variable[] }] };
+    };
+  };
+  return pod.spec.containers[0].env;
+};
+
+t.test('further variables reach the service as they are written', { skip }, async (t) => {
+  const env = {
+    ACUITY_BODIES_MAX_BYTES: 68_719_476_736,
+    ACUITY_BODY_MAX_BYTES: 8_388_608,
+    ACUITY_GRAFANA_URL: 'https://a/?b="1"&c',
+    ACUITY_SHADOW_SHARE: 0.05,
+    ACUITY_SPINNING: true,
+  };
+  const texts = Object.entries(env).map(([name, value]) => ({ name, value: String(value) }));
+  t.strictSame(variablesOf(t, { ...store('redis://store'), env }).slice(-texts.length), texts);
+});
+
+t.test('a variable that the chart sets itself is refused, with what to set instead', { skip }, async (t) => {
+  const { env: _, ...without } = EVERYTHING;
+  const own = variablesOf(t, without).map(({ name }) => name);
+  t.ok(own.length >= 6, own.join());
+  for (const name of [...own, 'PORT', 'ACUITY_PORT', 'ACUITY_ADMIN_PORT']) {
+    const { status, stderr } = template({ ...without, env: { [name]: '1' } });
+    t.match(stderr, new RegExp(`/env/${name}'.*'absent: .+'`), name);
+    t.equal(status, 1);
+  }
+  for (const name of ['ACUITY_MODEL', 'NODE_EXTRA_CA_CERTS'])
+    t.match(
+      variablesOf(t, { ...store('redis://store'), env: { [name]: 'own' } }),
+      [{}, {}, {}, {}, { name, value: 'own' }],
+      `${name} of an image of one's own`,
+    );
+  const slow = specOf(t, 'Deployment', { ...without, drainMs: 60_000 });
+  t.match(slow, { template: { spec: { terminationGracePeriodSeconds: 80 } } });
+  t.match(template({ ...without, drainMs: '60s' }), { status: 1, stderr: /drainMs/ });
 });

@@ -7,7 +7,7 @@ const TESTS = '.build/test';
 /**
  * What `npm test` leaves to `npm run test:all`, as paths below test/ or their beginnings: callers in other languages and
  * examples of pages, proxies and other programs, pages in a browser, faults and floods, packages as they are released,
- * tables of other engines, servers of others, benches, points of the evaluation.
+ * tables of other engines, starved threads, servers of others, benches, points of the evaluation.
  */
 const LONG = [
   'bench/',
@@ -24,6 +24,7 @@ const LONG = [
   'flow/rawHttp',
   'flow/schemathesis',
   'flow/shadow',
+  'flow/starving',
   'flow/systemCalls',
   'model-behaviour/points',
   'packages/',

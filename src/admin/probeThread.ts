@@ -52,8 +52,8 @@ const OF_THE_CONNECTION = ['connection', 'keep-alive', 'transfer-encoding'];
 
 function run(main: MessagePort, { host, port, heartbeats: memory, silentMs }: ProbeThreadData): void {
   const heartbeats = new Heartbeats(memory);
-  const blocked = new BlockedLoops(heartbeats, silentMs);
-  setInterval(() => blocked.look(), BEAT_MS);
+  const blocked = new BlockedLoops(heartbeats, { silentMs, nowMs: performance.now() });
+  setInterval(() => blocked.look(performance.now()), BEAT_MS);
   const say = (message: FromProbeThread, transferred: readonly MessagePort[] = []): void =>
     main.postMessage(message, transferred);
 

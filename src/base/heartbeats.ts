@@ -1,6 +1,9 @@
+import { HangWatch, type HangKind, type Watched } from './hangWatch.js';
+import { folderOf, ownThread } from './threadTimes.js';
+
 /**
  * What the probe thread knows about the other threads, in shared memory: whether requests are accepted, and how often
- * each event loop has turned.
+ * each event loop has turned, and in which thread.
  */
 export class Heartbeats {
   private readonly cells: Int32Array;
@@ -10,7 +13,7 @@ export class Heartbeats {
   }
 
   get loops(): number {
-    return this.cells.length - FIRST_LOOP;
+    return (this.cells.length - FIRST_LOOP) / CELLS_OF_LOOP;
   }
 
   get isReady(): boolean {
@@ -32,12 +35,18 @@ export class Heartbeats {
 
   /** Changes with every turn; `ABSENT` for a loop that has not started or has ended. */
   beatsOf(loop: number): number {
-    return Atomics.load(this.cells, FIRST_LOOP + loop);
+    return Atomics.load(this.cells, beatsAt(loop));
+  }
+
+  /** The ID of the loop's thread, see `ownThread`. */
+  threadOf(loop: number): number {
+    return Atomics.load(this.cells, beatsAt(loop) + 1);
   }
 
   /** Counts the turns of this thread's event loop. Returns the function that stops it. */
   beat(loop: number, onBeat: () => void = () => undefined): () => void {
-    const cell = FIRST_LOOP + loop;
+    const cell = beatsAt(loop);
+    Atomics.store(this.cells, cell + 1, ownThread());
     let beats = 0;
     const beat = (): void => {
       onBeat();
@@ -58,38 +67,51 @@ export const BEAT_MS = 100;
 const BEATS_MAX = 1 << 30;
 const READY = 0;
 const STORE_EMPTY = 1;
+/** From here on a loop's beats and its thread, for each. */
 const FIRST_LOOP = 2;
+const CELLS_OF_LOOP = 2;
 
-export function allocateHeartbeats(loops: number): SharedArrayBuffer {
-  return new SharedArrayBuffer((FIRST_LOOP + loops) * Int32Array.BYTES_PER_ELEMENT);
+function beatsAt(loop: number): number {
+  return FIRST_LOOP + loop * CELLS_OF_LOOP;
 }
 
-/**
- * Tells a blocked loop from a busy machine. A loop is blocked if it has not turned while this thread, which
- * needs next to no CPU time, repeatedly had a core: so looks are counted, not time. A process that was
- * stopped, or has used up its CPU limit, is not blocked.
- */
+export function allocateHeartbeats(loops: number): SharedArrayBuffer {
+  return new SharedArrayBuffer((FIRST_LOOP + loops * CELLS_OF_LOOP) * Int32Array.BYTES_PER_ELEMENT);
+}
+
+/** Tells a blocked loop from one that starves on a busy machine. */
 export class BlockedLoops {
-  private readonly seen: { beats: number; silentLooks: number }[];
+  private readonly loops: readonly Watched[];
+  private readonly watch: HangWatch;
+  any = false;
 
   constructor(
-    private readonly heartbeats: Heartbeats,
-    /** How long a loop may be silent, in milliseconds of looks made every `BEAT_MS`. */
-    private readonly silentMs: number,
+    heartbeats: Heartbeats,
+    /** How long a loop may be silent, without its waits for a processor. */
+    { silentMs, nowMs, readTimes }: Pick<HangKind, 'readTimes'> & Record<'silentMs' | 'nowMs', number>,
   ) {
-    this.seen = Array.from({ length: heartbeats.loops }, () => ({ beats: ABSENT, silentLooks: 0 }));
-  }
-
-  get any(): boolean {
-    return this.seen.some(({ silentLooks }) => silentLooks * BEAT_MS >= this.silentMs);
+    this.loops = Array.from({ length: heartbeats.loops }, (_, loop) => ({
+      name: `event loop ${loop}`,
+      get folder() {
+        return folderOf(heartbeats.threadOf(loop));
+      },
+      get isBusy() {
+        return heartbeats.beatsOf(loop) !== ABSENT;
+      },
+      get progress() {
+        return heartbeats.beatsOf(loop);
+      },
+    }));
+    this.watch = new HangWatch({
+      hangMs: silentMs,
+      periodMs: BEAT_MS,
+      nowMs,
+      ...(readTimes && { readTimes }),
+    });
   }
 
   /** Call it every `BEAT_MS`. */
-  look(): void {
-    for (const [loop, last] of this.seen.entries()) {
-      const beats = this.heartbeats.beatsOf(loop);
-      last.silentLooks = beats === ABSENT || beats !== last.beats ? 0 : last.silentLooks + 1;
-      last.beats = beats;
-    }
+  look(nowMs: number): void {
+    this.any = this.watch.look(nowMs, this.loops) !== undefined;
   }
 }

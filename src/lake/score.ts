@@ -4,7 +4,7 @@ import { exitAtOnce } from '../process/leave.js';
 import { createLog, type Log } from '../process/log.js';
 import type { Config } from '../config/options.js';
 import { loadBundle } from '../model/bundle.js';
-import { openScorer } from '../scoring/openScorer.js';
+import { openScorer, type HungListener } from '../scoring/openScorer.js';
 import type { Scorer, ScoringModel } from '../scoring/scorer.js';
 import { Run, type ScoreOptions } from './run.js';
 import { newTally, type RowTally } from './scorePages.js';
@@ -62,8 +62,8 @@ export async function scoreRows(config: Config, options: ScoreOptions, command: 
       await run.close();
       process.exit(0);
     }
-    scorer = await openOfflineScorer(config, log, () => {
-      say(`a worker hangs after line ${tally.lines}`);
+    scorer = await openOfflineScorer(config, log, (hang) => {
+      say(`a worker hangs after line ${tally.lines}: ${JSON.stringify(hang)}`);
       exitAtOnce(EXIT_SOFTWARE);
     });
     end = await work({ scorer, tally, run, todo, say });
@@ -80,12 +80,12 @@ export async function scoreRows(config: Config, options: ScoreOptions, command: 
 
 /**
  * A scorer for files, where no caller waits: it sheds no request. `onHung` is called if a worker hangs: a worker may take
- * as long for a row as in the service, and it has up to two batches, which are longer here.
+ * as long for a row as in the service, and batches are longer here.
  */
-export async function openOfflineScorer(config: Config, log: Log, onHung: () => void): Promise<Scorer> {
+export async function openOfflineScorer(config: Config, log: Log, onHung: HungListener): Promise<Scorer> {
   const batchMax = Math.max(config.batchMax, BATCH_MIN);
   const queueMax = Math.max(config.queueMax, 8 * batchMax);
-  const hangMs = config.hangMs * ((2 * batchMax) / config.batchMax);
+  const hangMs = config.hangMs * (batchMax / config.batchMax);
   const setup = { ...config, deadlineMs: Infinity, hangMs, batchMax, queueMax };
   const bundle = await loadBundle(config.model);
   return openScorer({ config: setup, bundle, workers: config.workers, loops: 1 }, log, onHung);

@@ -18,8 +18,6 @@ export class Batch {
   rows = 0;
   /** When the batch was handed to the pool; 0 while it is not. */
   sentMs = 0;
-  /** The same on the clock that runs only while its batcher is awake. */
-  sentAwakeMs = 0;
   private readonly handlers: (ScoreHandler | undefined)[] = [];
   private readonly arrivedMs: number[] = [];
   /** Passed to handlers: one object for all rows, because one for each would slow the hot path. */
@@ -72,9 +70,10 @@ export class Batch {
     return false;
   }
 
-  /** Whether the time that the caller of `row` said it would wait is over. */
-  isExpired(row: number, nowMs: number): boolean {
-    return (this.handlers[row]?.expiresMs ?? Infinity) <= nowMs;
+  /** Whether `row` has waited for as long as its caller said it would, or as the service lets callers wait. */
+  isExpired(row: number, nowMs: number, deadlineMs: number): boolean {
+    const { expiresMs = Infinity, isPatient = false } = this.handlers[row] ?? {};
+    return expiresMs <= nowMs || (!isPatient && this.arrived(row) < nowMs - deadlineMs);
   }
 
   arrived(row: number): number {

@@ -4,7 +4,7 @@ import { Answers, type AnswerListener } from './answers.js';
 import { Batch } from './batch.js';
 import type { BatchVariant } from '../contract/graphVariant.js';
 import { blockAt, blockCountOf } from './batchBuffers.js';
-import { HangWatch } from './hangWatch.js';
+import { HangWatch, type Hang, type HangKind } from '../base/hangWatch.js';
 import type { BatchResult } from './protocol.js';
 import { Places } from './places.js';
 import type { InferencePool } from './pool.js';
@@ -23,8 +23,10 @@ export interface BatcherOptions {
   readonly linesMax?: number;
   /** Longest wait for an answer before the request is shed. */
   readonly deadlineMs: number;
-  /** Longest model run before the worker counts as hung. */
+  /** Longest model run, without waits for a processor, before the worker counts as hung. */
   readonly hangMs: number;
+  /** What kind of workers the pool has, for telling hung ones from starved ones. */
+  readonly hangKind?: HangKind;
   /** How long requests without a waiting caller gather into larger batches; undefined: not at all. */
   readonly gatherMs?: number | undefined;
   /** Whether each request is explained. */
@@ -35,7 +37,7 @@ export interface BatcherOptions {
   /** Called when a model run came back: `rows` requests in `inferMs`. */
   onRun?(variant: BatchVariant, rows: number, inferMs: number): void;
   /** Called once when a worker hangs. Only the end of the process ends it, so the owner must exit. */
-  onHung(): void;
+  onHung(hang: Hang): void;
 }
 
 /** Lines take no block if fewer than this are free: the next line may be of either variant. */
@@ -71,6 +73,7 @@ export class Batcher implements LineLane {
   private inFlight = 0;
   private flushScheduled = false;
   private readonly hangWatch: HangWatch;
+  private hasHung = false;
   private readonly sweeper: NodeJS.Timeout;
   private idleListeners: (() => void)[] = [];
 
@@ -84,7 +87,7 @@ export class Batcher implements LineLane {
     this.batches = batchesOf(options);
     this.free = this.batches.toReversed();
     this.linesMax = options.linesMax ?? Math.max(1, Math.floor(options.queueMax / 2));
-    const { pool, batchMax, deadlineMs, hangMs, clock } = options;
+    const { batchMax, deadlineMs, hangMs, hangKind, clock } = options;
     this.lineBatches = new LineBatches({
       batchMax,
       deadlineMs,
@@ -92,7 +95,7 @@ export class Batcher implements LineLane {
       takeFree: (variant) => this.takeFree(variant),
     });
     const periodMs = Math.max(5, Math.min(deadlineMs, hangMs) / SWEEPS_PER_DEADLINE);
-    this.hangWatch = new HangWatch({ hangMs, periodMs, pool, nowMs: clock.monotonicMs() });
+    this.hangWatch = new HangWatch({ ...hangKind, hangMs, periodMs, nowMs: clock.monotonicMs() });
     this.sweeper = setInterval(() => this.sweep(), periodMs).unref();
   }
 
@@ -292,7 +295,6 @@ export class Batcher implements LineLane {
 
   private start(batch: Batch): void {
     batch.sentMs = this.options.clock.monotonicMs();
-    batch.sentAwakeMs = this.hangWatch.awakeMs;
     this.inFlight++;
     if (batch.isOfLines) this.lineBatches.sent();
     this.running.add(batch);
@@ -335,8 +337,11 @@ export class Batcher implements LineLane {
   private sweep(): void {
     const nowMs = this.options.clock.monotonicMs();
     this.shedAll(nowMs);
-    if (!this.hangWatch.sweep(nowMs, this.running)) return;
-    this.options.onHung();
+    if (this.hasHung || this.running.size === 0) return; // the first start of the workers has no limit
+    const hang = this.hangWatch.look(nowMs, this.options.pool.watched);
+    if (hang === undefined) return;
+    this.hasHung = true;
+    this.options.onHung(hang);
     this.shedAll(Infinity); // the process is about to exit: each caller gets an answer
   }
 
@@ -347,9 +352,8 @@ export class Batcher implements LineLane {
   }
 
   private shed(batch: Batch, nowMs: number): void {
-    const latestMs = nowMs - this.options.deadlineMs;
     for (let row = 0; row < batch.rows; row++) {
-      if (batch.arrived(row) >= latestMs && !batch.isExpired(row, nowMs)) continue;
+      if (!batch.isExpired(row, nowMs, this.options.deadlineMs)) continue;
       const handler = batch.take(row);
       if (handler === undefined) continue;
       this.places.leave(batch, 1);

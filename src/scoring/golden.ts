@@ -1,3 +1,4 @@
+import { systemClock } from '../base/clock.js';
 import { OperatorError } from '../base/errors.js';
 import { DEFAULT_SERIES_LIMITS, LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import type { ScoreRecord } from '../contract/request.js';
@@ -25,6 +26,9 @@ export async function checkGolden(golden: Golden, scorer: Scorer): Promise<void>
   }
 }
 
+/** A request waits at most this long, on the slowest machine that may serve. */
+const LONGEST_MS = 30_000;
+
 /** The network's own numbers for a golden request: five scores, two probabilities. */
 export async function scoreGolden(
   { name, request: body }: Pick<Golden['cases'][number], 'name' | 'request'>,
@@ -36,6 +40,8 @@ export async function scoreGolden(
   return new Promise((resolve, reject) => {
     const outcome = scorer.admit(request, {
       isGone: false,
+      isPatient: true,
+      expiresMs: systemClock.monotonicMs() + LONGEST_MS,
       scored: ({ scores, offset }) => resolve(scores.slice(offset, offset + OUTPUT_COLUMNS)),
       failed: (cause) => reject(new GoldenError(`golden case ${name} got no scores: ${cause}`)),
     });

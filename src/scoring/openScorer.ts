@@ -1,5 +1,7 @@
 import { systemClock } from '../base/clock.js';
+import type { Hang } from '../base/hangWatch.js';
 import type { Log } from '../process/log.js';
+import { NICENESS_MAX } from '../process/priority.js';
 import type { Config } from '../config/options.js';
 import { BATCH_VARIANTS } from '../contract/graphVariant.js';
 import { loopRecorders } from '../contract/metrics.js';
@@ -44,6 +46,9 @@ export interface Explainers {
   readonly queueMax: number;
 }
 
+/** Told of the worker that hangs. */
+export type HungListener = (hang: Hang) => void;
+
 /** One holder (one key) may have at most this share of the pending explained requests. */
 const SHARE_OF_HOLDER = 1 / 3;
 
@@ -51,7 +56,7 @@ const SHARE_OF_HOLDER = 1 / 3;
  * Opens a model: its workers, its batchers, and the check of its golden scores.
  * @throws GoldenError, or the error of a worker that can't load it
  */
-export async function openScorer(setup: ScorerSetup, log: Log, onHung: () => void): Promise<Scorer> {
+export async function openScorer(setup: ScorerSetup, log: Log, onHung: HungListener): Promise<Scorer> {
   const { config, bundle, loops, workers, niceness = 0, gatherMs, onAnswered } = setup;
   const model: ScoringModel = {
     version: modelLabel(bundle.manifest),
@@ -96,7 +101,7 @@ function batcherOpener(
   { config, bundle, metrics }: ScorerSetup,
   model: ScoringModel,
   log: Log,
-  onHung: () => void,
+  onHung: HungListener,
 ): (kind: BatcherKind) => Batcher {
   const { deadlineMs, hangMs, intraOpThreads, interOpThreads, spinning } = config;
   /** Undefined where there is no metrics memory, as in `acuity score`. */
@@ -124,6 +129,10 @@ function batcherOpener(
       linesMax,
       deadlineMs,
       hangMs,
+      hangKind: {
+        isLowest: niceness === NICENESS_MAX,
+        hasOwnThreads: Math.max(intraOpThreads, interOpThreads) > 1,
+      },
       gatherMs,
       explainsEach,
       clock: systemClock,

@@ -2,6 +2,8 @@ import { MessageChannel, receiveMessageOnPort, type MessagePort } from 'node:wor
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Piscina } from 'piscina';
 import { GRAPH_VARIANTS } from '../contract/graphVariant.js';
+import type { Watched } from '../base/hangWatch.js';
+import { folderOf } from '../base/threadTimes.js';
 import { YOUNG_THREAD_LIMITS } from '../process/collector.js';
 import { createBatchBuffers } from './batchBuffers.js';
 import type { BatchResult, BatchTask, WorkerChannel, WorkerSetup } from './protocol.js';
@@ -105,12 +107,11 @@ class PiscinaPool {
 
   /** Resolves when no worker is starting, replacements of lost ones included. */
   async started(): Promise<void> {
-    while (this.isStarting) await sleep(START_STEP_MS);
+    while (this.workers.some(({ isStarting }) => isStarting)) await sleep(START_STEP_MS);
   }
 
-  /** Whether a worker is starting: runs wait for it. */
-  get isStarting(): boolean {
-    return !this.workers.every(({ hasBegun }) => hasBegun);
+  get watched(): readonly Watched[] {
+    return this.workers;
   }
 
   /** Call it only when no run is in flight: ending a worker during a run aborts the process. */
@@ -123,7 +124,8 @@ class PiscinaPool {
   private openChannel(index: number): WorkerHandle {
     const { port1, port2 } = new MessageChannel();
     const ring = createTaskRing();
-    const worker = new WorkerHandle(new TaskRingWriter(ring), port1);
+    const name = `worker ${index + 1} for ${this.options.runsExplainGraph === true ? 'explanations' : 'scores'}`;
+    const worker = new WorkerHandle(name, new TaskRingWriter(ring), port1);
     const channel: WorkerChannel = { ring, results: port2 };
     this.piscina.run(channel, { transferList: [port2] }).catch((error: Error) => {
       if (this.isClosing) return;
@@ -137,12 +139,13 @@ class PiscinaPool {
 }
 
 /** A worker as its pool sees it: the runs it has not answered yet, oldest first. */
-class WorkerHandle {
+class WorkerHandle implements Watched {
   private readonly runs: RunListener[] = [];
   /** Results that have come back; wraps around like the ring's count. */
   private received = 0;
 
   constructor(
+    readonly name: string,
     private readonly writer: TaskRingWriter,
     private readonly results: MessagePort,
   ) {
@@ -153,8 +156,20 @@ class WorkerHandle {
     return this.runs.length;
   }
 
-  get hasBegun(): boolean {
-    return this.writer.hasBegun;
+  get isBusy(): boolean {
+    return this.runs.length > 0;
+  }
+
+  get isStarting(): boolean {
+    return this.writer.thread === 0;
+  }
+
+  get folder(): string | undefined {
+    return this.isStarting ? undefined : folderOf(this.writer.thread);
+  }
+
+  get progress(): number {
+    return this.writer.posted;
   }
 
   /** @throws RangeError if the ring is full, that is above the pool's `capacity` */

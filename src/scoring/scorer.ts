@@ -46,6 +46,8 @@ export interface ScoreHandler {
   readonly isGone: boolean;
   /** When the caller stops waiting, on the scorer's clock; undefined if it gave no limit. */
   readonly expiresMs?: number | undefined;
+  /** Whether it is no caller, so that the deadline of callers does not bound its wait. */
+  readonly isPatient?: boolean;
   /** Index of the key that explained requests count for; undefined if they count for none. */
   readonly holder?: number | undefined;
   /** `row` is valid until this returns. */

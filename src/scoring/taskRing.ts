@@ -1,19 +1,20 @@
 import { BATCH_VARIANTS } from '../contract/graphVariant.js';
+import { ownThread } from '../base/threadTimes.js';
 import type { BatchTask } from './protocol.js';
 
 /** While a worker runs one batch, it already has the next, so that it never waits for the event loop. */
 export const BATCHES_PER_WORKER = 2;
 
 /*
- * The ring, in Int32 cells: how many tasks were ever sent, how many results were ever posted, whether the
- * worker has begun to look for tasks, then the last BATCHES_PER_WORKER tasks in turn. No task is overwritten
+ * The ring, in Int32 cells: how many tasks were ever sent, how many results were ever posted, the thread of the
+ * worker that has begun to look for tasks, then the last BATCHES_PER_WORKER tasks in turn. No task is overwritten
  * early: the next one is sent only after a result has come back.
  *
- *   sent │ posted │ begun │ variant │ blockIndex │ first │ rows │ variant │ blockIndex │ first │ rows
+ *   sent │ posted │ thread │ variant │ blockIndex │ first │ rows │ variant │ blockIndex │ first │ rows
  */
 const SENT = 0;
 const POSTED = 1;
-const BEGUN = 2;
+const THREAD = 2;
 const FIRST_TASK = 3;
 const TASK_CELLS = 4;
 
@@ -64,9 +65,9 @@ export class TaskRingWriter {
     return Atomics.load(this.cells, POSTED);
   }
 
-  /** Whether the worker has started. */
-  get hasBegun(): boolean {
-    return Atomics.load(this.cells, BEGUN) === 1;
+  /** The ID of the worker's thread (see `ownThread`); 0 until it has started. */
+  get thread(): number {
+    return Atomics.load(this.cells, THREAD);
   }
 }
 
@@ -77,7 +78,7 @@ export class TaskRingReader {
 
   constructor(ring: SharedArrayBuffer) {
     this.cells = new Int32Array(ring);
-    Atomics.store(this.cells, BEGUN, 1);
+    Atomics.store(this.cells, THREAD, ownThread());
   }
 
   /** The next task; blocks the thread until there is one. */

@@ -2,7 +2,9 @@ import { Authenticator, type IndexedRecord } from '../auth/authenticator.js';
 import { Limits } from '../auth/limits.js';
 import { RateLimiter } from '../auth/rateLimiter.js';
 import { systemClock } from '../base/clock.js';
+import type { Hang } from '../base/hangWatch.js';
 import type { Log } from '../process/log.js';
+import { NICENESS_MAX } from '../process/priority.js';
 import type { Config } from '../config/options.js';
 import { type LoopRecorders, loopRecorders } from '../contract/metrics.js';
 import type { OwnAnswer } from '../http/ownRequest.js';
@@ -58,7 +60,7 @@ export interface EventLoopEvents {
    */
   readonly onTraced?: ((request: TracedRequest) => boolean) | undefined;
   /** A worker hangs: from now on requests are refused, and the process must exit. */
-  onHung(): void;
+  onHung(hang: Hang): void;
 }
 
 /** One event loop: a listener, its keys, its pool. */
@@ -119,9 +121,9 @@ export async function openEventLoopServer(
   });
   const counted = loopRecorders(setup.metrics);
   let predict: Predict | undefined;
-  const onHung = (): void => {
+  const onHung = (hang: Hang): void => {
     predict?.hang();
-    events.onHung();
+    events.onHung(hang);
   };
   const shadow = createShadow(setup, log, counted);
   const onAnswered = config.shadowModel === '' ? undefined : shadow.offer;
@@ -205,7 +207,7 @@ export async function openEventLoopServer(
 /** Copies that may wait for the shadow model; more are dropped. */
 const SHADOW_QUEUE_MAX = 256;
 /** Its worker yields its core to every other thread. Copies gather, since larger batches cost little more. */
-const SHADOW = { workers: 1, loops: 1, niceness: 19, gatherMs: 25 } as const;
+const SHADOW = { workers: 1, loops: 1, niceness: NICENESS_MAX, gatherMs: 25 } as const;
 
 function createShadow(setup: EventLoopSetup, log: Log, counted: LoopRecorders): Shadow {
   const config = { ...setup.config, queueMax: SHADOW_QUEUE_MAX };
@@ -221,7 +223,7 @@ function createShadow(setup: EventLoopSetup, log: Log, counted: LoopRecorders): 
 /** Explained requests that may be pending; more are refused. */
 const EXPLAINED_QUEUE_MAX = 64;
 /** Their worker yields its core to every other thread. */
-const EXPLAINERS = { workers: 1, niceness: 19, queueMax: EXPLAINED_QUEUE_MAX } as const;
+const EXPLAINERS = { workers: 1, niceness: NICENESS_MAX, queueMax: EXPLAINED_QUEUE_MAX } as const;
 
 /** The share of the queue's places that recordings have for themselves. */
 const RECORDINGS_SHARE = 1 / 8;

@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { createLog } from '../process/log.js';
+import type { Hang } from '../base/hangWatch.js';
 import { Heartbeats } from '../base/heartbeats.js';
 import { plainError, type PlainError } from '../base/errors.js';
 import { StandardOutput } from '../process/standardOutput.js';
@@ -26,7 +27,7 @@ export type FromEventLoop =
   | { readonly kind: 'listening'; readonly address: PublicAddress }
   | { readonly kind: 'failed'; readonly error: PlainError }
   | { readonly kind: 'done'; readonly id: number; readonly value?: unknown; readonly error?: PlainError }
-  | { readonly kind: 'hung' }
+  | { readonly kind: 'hung'; readonly hang: Hang }
   | { readonly kind: 'traced'; readonly request: TracedRequest };
 
 export interface EventLoopThreadData {
@@ -49,7 +50,7 @@ async function runEventLoop(port: NonNullable<typeof parentPort>): Promise<void>
   const queue = traces && new TraceQueue(traces);
   const sayTraced = (request: TracedRequest): void => say({ kind: 'traced', request });
   const server = await openEventLoopServer(setup, log, {
-    onHung: () => say({ kind: 'hung' }),
+    onHung: (hang) => say({ kind: 'hung', hang }),
     onTraced: queue && ((request) => queue.send(request, sayTraced)),
   });
   const stopBeating = new Heartbeats(setup.heartbeats).beat(beatsAt);

@@ -140,7 +140,7 @@ async function openEventLoopThread(
     thread.on('message', (message: FromEventLoop) => {
       if (message.kind === 'listening') resolve(message.address);
       else if (message.kind === 'failed') reject(errorOf(message.error));
-      else if (message.kind === 'hung') events.onHung();
+      else if (message.kind === 'hung') events.onHung(message.hang);
       else if (message.kind === 'traced') {
         traces?.received();
         events.onTraced?.(message.request);

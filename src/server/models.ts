@@ -1,7 +1,7 @@
 import type { Predict } from '../http/predict.js';
 import type { Bundle } from '../model/bundle.js';
 import type { Log } from '../process/log.js';
-import { openScorer, type ScorerSetup } from '../scoring/openScorer.js';
+import { openScorer, type HungListener, type ScorerSetup } from '../scoring/openScorer.js';
 import type { Scorer } from '../scoring/scorer.js';
 import { NEVER } from '../base/within.js';
 
@@ -17,7 +17,7 @@ export class Models {
   constructor(
     private readonly setup: Omit<ScorerSetup, 'bundle'>,
     private readonly log: Log,
-    private readonly onHung: () => void,
+    private readonly onHung: HungListener,
     private readonly openModel: typeof openScorer = openScorer,
   ) {}
 

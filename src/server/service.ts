@@ -4,6 +4,7 @@ import { allocateLimits, Limits } from '../auth/limits.js';
 import { openStores } from '../auth/location.js';
 import type { KeyStores } from '../auth/store.js';
 import { systemClock } from '../base/clock.js';
+import type { Hang } from '../base/hangWatch.js';
 import { allocateHeartbeats, Heartbeats } from '../base/heartbeats.js';
 import { collectWithoutHelpers } from '../process/collector.js';
 import { FileThreads, type Patience } from '../files/fileThreads.js';
@@ -188,7 +189,7 @@ class Service {
       },
       log,
       {
-        onHung: () => this.leaveHung(),
+        onHung: (hang) => this.leaveHung(hang),
         onCrash,
         onTraced:
           traces &&
@@ -339,9 +340,9 @@ class Service {
   }
 
   /** Only the exit of the process ends a hung worker; the supervisor starts another process. */
-  private leaveHung(): void {
+  private leaveHung(hang: Hang): void {
     this.refuseProbes();
-    this.log.fatal({ hangMs: this.config.hangMs }, 'a worker hangs');
+    this.log.fatal({ hangMs: this.config.hangMs, ...hang }, 'a worker hangs');
     setTimeout(() => void this.leave(EXIT_SOFTWARE), LAST_WORDS_MS);
   }
 

@@ -1,8 +1,10 @@
 import { asError } from '../base/errors.js';
+import type { Hang } from '../base/hangWatch.js';
 import type { Bundle } from '../model/bundle.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import { readRow, type Block } from '../scoring/batchBuffers.js';
 import type { Comparison } from '../scoring/comparison.js';
+import type { HungListener } from '../scoring/openScorer.js';
 import type { ScoreHandler, Scorer, ScoringModel } from '../scoring/scorer.js';
 import { NEVER } from '../base/within.js';
 
@@ -11,7 +13,7 @@ export interface ShadowOptions {
   readonly share: number;
   readonly comparison: Comparison;
   /** Opens a model in workers of its own; `onHung` is called when one of its workers hangs. */
-  open(bundle: Bundle, onHung: () => void): Promise<Scorer>;
+  open(bundle: Bundle, onHung: HungListener): Promise<Scorer>;
   /** Between 0 and 1. */
   random(): number;
   onProblem(error: Error): void;
@@ -71,7 +73,7 @@ export class Shadow {
   }
 
   private async change(bundle: Bundle | undefined): Promise<void> {
-    const opened = bundle && (await this.options.open(bundle, () => this.hang()));
+    const opened = bundle && (await this.options.open(bundle, (hang) => this.hang(hang)));
     const before = this.scorer;
     this.scorer = opened;
     this.options.comparison.clear();
@@ -79,10 +81,10 @@ export class Shadow {
     await before?.close();
   }
 
-  private hang(): void {
+  private hang(hang: Hang): void {
     this.isHung = true;
     this.scorer = undefined;
-    this.options.onProblem(new Error('a worker of the shadow model hangs'));
+    this.options.onProblem(new Error(`a worker of the shadow model hangs: ${JSON.stringify(hang)}`));
   }
 
   private copy(scorer: Scorer, { block, row, model }: Answered): void {

@@ -1,19 +1,43 @@
 import t from 'tap';
-import { ABSENT, BEAT_MS, BlockedLoops, type Heartbeats } from '#acuity/base/heartbeats.js';
+import { ABSENT, allocateHeartbeats, BEAT_MS, BlockedLoops, Heartbeats } from '#acuity/base/heartbeats.js';
+import type { ThreadTimes } from '#acuity/base/threadTimes.js';
 
-// Looks count, not time: a process that was stopped has made none meanwhile.
-t.test('one loop of several that is silent at every look is blocked, until it turns', async (t) => {
+const LOOKS = 5;
+const [SILENT, SILENT_STARVED] = [0, 1];
+
+/** Two loops, each silent since it began; `times` are those of the loop. */
+function scene(times: (look: number, loop: number) => ThreadTimes | undefined) {
   const beats = [7, 7];
-  const heartbeats = { loops: 2, beatsOf: (loop: number) => beats[loop] ?? ABSENT } as Heartbeats;
-  const blocked = new BlockedLoops(heartbeats, 5 * BEAT_MS);
-  blocked.look();
-  for (let look = 1; look <= 5; look++) {
-    t.equal(blocked.any, false);
-    beats[0] = 7 + look;
-    blocked.look();
+  const heartbeats = new Heartbeats(allocateHeartbeats(2));
+  heartbeats.beatsOf = (loop) => beats[loop] ?? ABSENT;
+  heartbeats.threadOf = (loop) => loop + 1;
+  let looks = 0;
+  const readTimes = (folder: string) => times(looks, Number(folder.split('/').at(-1)) - 1);
+  const blocked = new BlockedLoops(heartbeats, { silentMs: LOOKS * BEAT_MS, nowMs: 0, readTimes });
+  const look = (): boolean => {
+    blocked.look(++looks * BEAT_MS);
+    return blocked.any;
+  };
+  return { beats, look };
+}
+
+t.test('one loop of several that is silent at every look is blocked, until it turns', async (t) => {
+  const { beats, look } = scene(() => ({ state: 'S', ranMs: 0, waitedMs: 0 }));
+  for (let turn = 0; turn <= LOOKS; turn++) {
+    t.equal(look(), false);
+    beats[0] = 8 + turn;
   }
-  t.equal(blocked.any, true);
+  t.equal(look(), true);
   beats[1] = 8;
-  blocked.look();
-  t.equal(blocked.any, false);
+  t.equal(look(), false);
+});
+
+t.test('a loop that waits for a processor is not blocked', async (t) => {
+  const { beats, look } = scene((looks, loop) =>
+    loop === SILENT_STARVED ? { state: 'R', ranMs: 0, waitedMs: looks * BEAT_MS } : undefined,
+  );
+  for (let turn = 0; turn < 6 * LOOKS; turn++) {
+    beats[SILENT] = 8 + turn;
+    t.equal(look(), false);
+  }
 });

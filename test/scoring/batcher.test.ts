@@ -17,6 +17,7 @@ import { requestOfAge } from '../fixtures/requests.js';
 class Caller implements ScoreHandler {
   isGone = false;
   expiresMs: number | undefined;
+  isPatient = false;
   readonly told: string[] = [];
   score: number | undefined;
   timing: Timing | undefined;
@@ -174,6 +175,21 @@ t.test('a request that waited too long is shed; its late answer is thrown away',
   t.equal(fresh.score, 3);
 });
 
+t.test('the deadline of callers does not bound who is none', async (t) => {
+  const { clock, admit } = setUp(t);
+  admit(1);
+  await turn();
+  const golden = admit(2);
+  golden.isPatient = true;
+  golden.expiresMs = clock.monotonicMs() + 10 * DEADLINE_MS;
+  clock.advance(9 * DEADLINE_MS);
+  sweep();
+  t.strictSame(golden.told, []);
+  clock.advance(DEADLINE_MS);
+  sweep();
+  t.strictSame(golden.told, ['expired']);
+});
+
 /** Between two sweeps the clock advances by this much, all of which counts. */
 const AWAKE_STEP_MS = 5;
 
@@ -203,13 +219,13 @@ t.test('a worker that hangs is told once, and everybody who waits is told', asyn
 t.test('no worker hangs of a process that was paused, nor one that is being started', async (t) => {
   for (const isStarting of [false, true]) {
     const { pool, clock, hangs, admit, firstRun } = setUp(t);
-    pool.isStarting = isStarting;
+    pool.watched[0].isStarting = isStarting;
     const caller = admit(1);
     await turn();
     if (!isStarting) clock.advance(100 * HANG_MS); // what the timers of a paused process find first
     stayAwake(clock, (isStarting ? 2 : 0.9) * HANG_MS);
     t.equal(hangs(), 0);
-    pool.isStarting = false;
+    pool.watched[0].isStarting = false;
     firstRun().land();
     stayAwake(clock, 2 * HANG_MS);
     t.equal(hangs(), 0);

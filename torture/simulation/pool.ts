@@ -1,3 +1,4 @@
+import type { Watched } from '#acuity/base/hangWatch.js';
 import { blockAt, createBatchBuffers, readRow } from '#acuity/scoring/batchBuffers.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/tensors.js';
 import type { InferencePool, RunListener } from '#acuity/scoring/pool.js';
@@ -35,13 +36,20 @@ interface Run {
   readonly done: RunListener;
 }
 
-class Worker {
+class Worker implements Watched {
+  readonly name = 'simulated worker';
+  readonly folder = undefined;
+  progress = 0;
   /** What was sent to it and was not told yet, oldest first. */
   readonly runs: Run[] = [];
   /** Results that wait in its port, of the first runs. */
   readonly posted: BatchResult[] = [];
-  isBusy = false;
+  isRunning = false;
   isStarting = false;
+
+  get isBusy(): boolean {
+    return this.runs.length > 0;
+  }
 }
 
 const START_MS = 1500;
@@ -61,8 +69,8 @@ export class SimulatedPool implements InferencePool {
     this.workers = Array.from({ length: workers }, () => new Worker());
   }
 
-  get isStarting(): boolean {
-    return this.workers.some(({ isStarting }) => isStarting);
+  get watched(): readonly Watched[] {
+    return this.workers;
   }
 
   run(task: BatchTask, done: RunListener): void {
@@ -75,7 +83,7 @@ export class SimulatedPool implements InferencePool {
     );
     if (worker.runs.length >= BATCHES_PER_WORKER) throw new RangeError('more batches than a worker may hold');
     worker.runs.push({ task, done });
-    if (!worker.isBusy) this.begin(worker);
+    if (!worker.isRunning) this.begin(worker);
   }
 
   collect(): void {
@@ -94,7 +102,7 @@ export class SimulatedPool implements InferencePool {
   private begin(worker: Worker): void {
     const run = worker.runs[worker.posted.length];
     if (run === undefined || worker.isStarting) return;
-    worker.isBusy = true;
+    worker.isRunning = true;
     const { scheduler, troubles } = this.options;
     const { random } = scheduler;
     const marks = this.marksOf(run);
@@ -116,7 +124,8 @@ export class SimulatedPool implements InferencePool {
     for (const [row, marks] of this.marksOf(run).entries())
       scores.set(scoresOf(marks, this.options.model), (run.task.first + row) * OUTPUT_COLUMNS);
     worker.posted.push(ms);
-    worker.isBusy = false;
+    worker.isRunning = false;
+    worker.progress++;
     this.later(0.3 * this.options.scheduler.random(), () => {
       if (worker.posted.length > 0) deliver(worker);
     });

@@ -1,0 +1,46 @@
+import { readFileSync, readlinkSync } from 'node:fs';
+
+/** What the system tells of a thread. */
+export interface ThreadTimes {
+  /** As in proc(5): `R` runs or waits for a processor, `S` and `D` sleep. */
+  readonly state: string;
+  /** Milliseconds that it ever ran. */
+  readonly ranMs: number;
+  /** Milliseconds that it ever waited for a processor; a wait that lasts is added when it ends. */
+  readonly waitedMs: number;
+}
+
+/** The ID of a thread whose times the system does not tell. */
+export const UNTOLD = -1;
+
+const NANOSECONDS_PER_MS = 1e6;
+
+/** Reads the times of a thread by its folder below `/proc`; undefined if that fails. */
+export function threadTimes(folder: string): ThreadTimes | undefined {
+  try {
+    const stat = readFileSync(`/proc/${folder}/stat`, 'latin1');
+    const [ran, waited] = readFileSync(`/proc/${folder}/schedstat`, 'latin1').split(' ').map(Number);
+    // The name of the thread stands in brackets, and may itself hold brackets.
+    const state = stat[stat.lastIndexOf(')') + 2];
+    if (state === undefined || ran === undefined || waited === undefined) return undefined;
+    return { state, ranMs: ran / NANOSECONDS_PER_MS, waitedMs: waited / NANOSECONDS_PER_MS };
+  } catch {
+    return undefined; // not Linux, or the thread has ended, or no file descriptor is free
+  }
+}
+
+/** The folder below `/proc` of a thread of this process; undefined for `UNTOLD`. */
+export function folderOf(thread: number): string | undefined {
+  return thread === UNTOLD ? undefined : `self/task/${thread}`;
+}
+
+/** The ID of the calling thread, or `UNTOLD`. */
+export function ownThread(): number {
+  try {
+    const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
+    // Some kernels have the file and count nothing.
+    return (threadTimes(`self/task/${thread}`)?.ranMs ?? 0) > 0 ? thread : UNTOLD;
+  } catch {
+    return UNTOLD;
+  }
+}

@@ -198,7 +198,7 @@ export const VARIABLES = {
     env: 'ACUITY_HANG_MS',
     schema: Type.Integer({ default: 5000, minimum: 10, maximum: 600_000 }),
     unit: 'ms',
-    doc: 'A worker silent for this long during a run counts as hung: the process says not-ready and exits with 70',
+    doc: 'A worker silent for this long during a run, without its waits for a processor, counts as hung: the process says not-ready and exits with 70',
   },
   accessLogEvery: {
     env: 'ACUITY_ACCESS_LOG_EVERY',

@@ -64,7 +64,7 @@ function isDoubtfulSleep(record: usize): bool {
     const unexplained = sleep - stages;
     return (
       areMinutes ||
-      mayBeShort(stages) ||
+      mayBeShort(stages > 0 ? stages : sleep) ||
       mayFill(deep, unexplained) ||
       mayFill(rem, unexplained) ||
       mayFill(light, unexplained)

@@ -48,17 +48,27 @@ const CASES = `
 - - 1 1 > sleepTimeSeconds : one second of sleep
 - - 24 24 > sleepTimeSeconds : twenty-four
 - - 25 25 > : twenty-five
-0 0 0 7 > : no sleep at all, with stages of none
+0 0 0 7 > sleepTimeSeconds : a sleep time in hours beside stages of none
+0 0 0 24 > sleepTimeSeconds : … twenty-four
+0 0 0 25 > : … twenty-five
+0 - - 24 > sleepTimeSeconds : … beside one stage of none
+- - - 24 0 > sleepTimeSeconds : … and beside a share of none
+0 0 0 0.5 > : no sleep at all, with stages of none
 90 6000 14700 26100 > deepSleepSeconds : deep sleep in minutes
 5400 100 14700 26100 > remSleepSeconds : REM sleep in minutes
 5400 6000 245 26100 > lightSleepSeconds : light sleep in minutes
 89 6000 14700 26099 > deepSleepSeconds : … rounded down
 90 6000 14700 26100 - - - 2400 > deepSleepSeconds : … the sleep time without the awake time that is given
 90 6000 14700 28500 - - - 2400 > deepSleepSeconds : … with it
-93 6000 14700 28140 > deepSleepSeconds : … with awake time that is not given: at three quarters
-93 6000 14700 28141 > : … beyond three quarters
-121 6000 14700 27300 > deepSleepSeconds : … at eleven tenths
-121 6000 14700 27299 > : … beyond eleven tenths
+93 6000 14700 28140 - - - 0 > deepSleepSeconds : … with more awake time than is given: at three quarters
+93 6000 14700 28141 - - - 0 > : … beyond three quarters
+121 6000 14700 27300 - - - 0 > deepSleepSeconds : … at eleven tenths
+121 6000 14700 27299 - - - 0 > : … beyond eleven tenths
+91 6000 14700 26101 > deepSleepSeconds : … whose awake time is not given: to the minute
+91 6000 14700 26219 > deepSleepSeconds : … a second less than a minute more
+91 6000 14700 26100 > : … a minute less, so 91 seconds
+91 6000 14700 26220 > : … a minute more
+91 6000 14700 27900 > : … half an hour more: 91 s of deep sleep and long awake
 150 480 14460 23580 > : hardly any deep sleep, and long awake
 0 6000 14700 26100 > : a stage of none
 90 - 14700 26100 > : one in minutes, another missing

@@ -66,15 +66,17 @@ export const HOURS_MAX = 24;
 export const ALL_IN_HOURS_MESSAGE =
   'Expected seconds; so few seconds of sleep with stages in them look like hours';
 
-/** No night has both deep and REM sleep within minutes, or any stage within seconds. */
+/** No night has both deep and REM sleep within minutes, or any stage within seconds, be it of none. */
 function allInAnotherUnit(given: GivenNumbers): Contradiction | undefined {
   const sleep = sleepOf(given);
   normalise(sleep);
-  const { sleepS, deepS, remS, lightS } = sleep;
+  const { deepS, remS, lightS } = sleep;
+  // Stages that are all 0 say nothing of the length.
+  const sleepS = sleep.sleepS === 0 ? (given.sleepTimeSeconds ?? 0) : sleep.sleepS;
   if (isWithin(sleepS, MINUTES_MIN, MINUTES_MAX) && deepS >= STAGE_S_MIN && remS >= STAGE_S_MIN) {
     return { field: shortField(given, MINUTES_MIN, MINUTES_MAX), msg: ALL_IN_MINUTES_MESSAGE };
   }
-  if (isWithin(sleepS, HOURS_MIN, HOURS_MAX) && (deepS > 0 || remS > 0 || lightS > 0)) {
+  if (isWithin(sleepS, HOURS_MIN, HOURS_MAX) && (deepS >= 0 || remS >= 0 || lightS >= 0)) {
     return { field: shortField(given, HOURS_MIN, HOURS_MAX), msg: ALL_IN_HOURS_MESSAGE };
   }
   return undefined;
@@ -105,15 +107,15 @@ function oneInMinutes(given: GivenNumbers): Contradiction | undefined {
   const unexplained = sleepTimeSeconds - deep - rem - light;
   const field = STAGES.find((name) => {
     const stage = given[name] ?? 0;
-    return stage > 0 && isInMinutes(stage, unexplained + stage, awakeSleepSeconds ?? 0);
+    return stage > 0 && isInMinutes(stage, unexplained + stage, awakeSleepSeconds ?? NaN);
   });
   return field && { field, msg: STAGE_IN_MINUTES_MESSAGE };
 }
 
 /**
  * Whether this number of minutes is what the sleep time leaves for the stage, with or without awake time. A
- * stage that is no multiple of an epoch may also differ a little: the sleep time may include more awake time
- * than is given.
+ * stage that is no multiple of an epoch may also differ a little from what is left without a given awake time
+ * (NaN: none is given), because the sleep time may include more of it.
  */
 function isInMinutes(stage: number, left: number, awake: number): boolean {
   const isEpochs = stage % EPOCH_S === 0;

@@ -3,7 +3,7 @@ import type { Norm } from '../norms/norms.js';
 import { normalCdf } from './normal.js';
 
 /**
- * The percentile of a result, to a tenth, among people of that age in years and that sex; without a sex, of both.
+ * The percentile of a result, in hundredths, among people of that age in years and that sex; without a sex, of both.
  * Undefined if the norm has no people of that age.
  *
  * It is that of a normal distribution with the mean of the age band, shifted by the difference of the sex from all
@@ -18,7 +18,7 @@ export function percentileOf(
   const band = ages.find(({ from, to }) => years >= from && years <= to);
   if (band === undefined) return undefined;
   const shift = sex === undefined ? 0 : sexes[sex].mean - mean;
-  return Math.round(1000 * normalCdf((result - band.mean - shift) / band.sd)) / 10;
+  return Math.round(10_000 * normalCdf((result - band.mean - shift) / band.sd)) / 100;
 }
 
 export function isOnScale({ least, most, isWhole }: Norm, result: number): boolean {

@@ -50,9 +50,11 @@ export class MeasurementReader {
   read(fields: Fields, night: number, person: SessionFrame | undefined): GivenMeasurement[] {
     this.person = person;
     const loc = ['body', 'measurements'];
-    const value = fields.get('measurements');
-    if (value !== undefined && this.outline.isEmptyArray(value)) return [];
-    const items = listAt(this.outline, this.found, { value, loc, most: MEASUREMENTS_MAX });
+    const items = listAt(this.outline, this.found, {
+      value: fields.get('measurements'),
+      loc,
+      most: MEASUREMENTS_MAX,
+    });
     if (items === undefined || items.length === 0) return [];
     if (this.options.measuredApart !== true && this.outline.isAbsent(fields.get('history'))) {
       this.found.find(

@@ -28,9 +28,9 @@ export class RawResults {
     private readonly norms: Norms,
   ) {}
 
-  /** Whether a measurement is the raw result of a test; null is absence, and so is a list without elements. */
+  /** Whether a measurement is the raw result of a test. */
   has(fields: Fields): boolean {
-    return this.isGiven(fields.get('test')) || FORMS.some((form) => this.isGiven(fields.get(form)));
+    return !this.outline.isAbsent(fields.get('test')) || this.given(fields).length > 0;
   }
 
   /** Reads the measurement in `fields`; `frame` has its score and value. */
@@ -50,7 +50,7 @@ export class RawResults {
       value: 0,
       finding: finding([...loc, field], type, msg),
     });
-    if (!this.isGiven(name)) return wrong('test', 'missing');
+    if (this.outline.isAbsent(name)) return wrong('test', 'missing');
     if (norm === undefined)
       return wrong('test', 'literal_error', `Input should be ${words([...this.norms.keys()])}`);
     const { score } = norm;
@@ -67,7 +67,7 @@ export class RawResults {
   /** The result on the scale of the norm. */
   private result(test: string, norm: Norm, fields: Fields, loc: Loc): number | Finding {
     const listed = LISTED.get(test);
-    const given = FORMS.filter((form) => this.isGiven(fields.get(form)));
+    const given = this.given(fields);
     const [form = 'result'] = given;
     const value = fields.get(form);
     const isListed = listed !== undefined && form === listed.field;
@@ -80,6 +80,13 @@ export class RawResults {
     if (typeof result !== 'number' || isOnScale(norm, result)) return result;
     const scale = scaleOf(test, norm);
     return finding(at, 'value_error', isListed ? `Expected ${listed.expected}; ${scale}` : scale);
+  }
+
+  /** The forms of the result that have a value; an empty list is none, but for `result`, which is no list. */
+  private given(fields: Fields): (typeof FORMS)[number][] {
+    return FORMS.filter((form) =>
+      form === 'result' ? !this.outline.isAbsent(fields.get(form)) : this.outline.hasValue(fields.get(form)),
+    );
   }
 
   private number(value: JsonValue, loc: Loc): number | Finding {
@@ -101,9 +108,5 @@ export class RawResults {
     if (misfit !== undefined) return elementFinding(loc, misfit);
     if (samples.length < least) return finding(loc, 'too_short', `List should have at least ${least} items`);
     return resultOf(samples);
-  }
-
-  private isGiven(value: JsonValue | undefined): boolean {
-    return value !== undefined && !this.outline.isNull(value) && !this.outline.isEmptyArray(value);
   }
 }

@@ -6,7 +6,7 @@ import {
   type Provider,
   type Recording,
 } from '#adapters/recording.js';
-import { PERSON_FIELDS, RECORDING_FIELD } from '#rules/fields.js';
+import { PERSON_FIELDS, RECORDING_FIELD, SESSION_SCALARS } from '#rules/fields.js';
 import { RECORDING_BOUNDS, STRUCTURE_BOUNDS } from '#rules/structure.js';
 import type { BodyProblem, Finding } from '../contract/problems.js';
 import { finding, type Loc } from '../reading/findings.js';
@@ -89,7 +89,7 @@ function placesIn(outline: Outline, input: number): Places | { findings: Finding
     recording: { start: recording.start - input, end: recording.end - input },
     sessionEnd: session.end - input,
     bodyEnd: body.end - input,
-    wantsNight: isString(outline, top.get('history')) && !outline.hasValue(top.get('night')),
+    wantsNight: isString(outline, top.get('history')) && outline.isAbsent(top.get('night')),
   };
 }
 
@@ -98,10 +98,18 @@ function isString(outline: Outline, value: JsonValue | undefined): boolean {
 }
 
 const ALLOWED: readonly string[] = [...PERSON_FIELDS, RECORDING_FIELD];
+const SCALARS: readonly string[] = SESSION_SCALARS;
 
 function besides(outline: Outline, fields: Fields): Finding[] {
-  const wrong = [...fields].filter(([name, value]) => !ALLOWED.includes(name) && outline.hasValue(value));
+  const wrong = [...fields].filter(
+    ([name, value]) => !ALLOWED.includes(name) && isGiven(outline, name, value),
+  );
   return wrong.map(([name]) => finding([...SESSION_LOC, name], 'value_error', BESIDE));
+}
+
+/** An empty list is absence in the place of a series, and of nothing else. */
+function isGiven(outline: Outline, name: string, value: JsonValue): boolean {
+  return SCALARS.includes(name) ? !outline.isAbsent(value) : outline.hasValue(value);
 }
 
 function adapted(bytes: Uint8Array, places: Places, recording: unknown): RecordingOutcome {

@@ -267,6 +267,8 @@ t.test('where a recording may stand, and what may stand beside it', async (t) =>
   const past = { past_sessions: [{ recording: OURA }], past_targets: [scoreRecord()] };
   for (const [body, place, type] of [
     [current({ HR_night: [50] }), 'current_session.HR_night', 'value_error'],
+    [current({ sleepTimeSeconds: [] }), 'current_session.sleepTimeSeconds', 'value_error'],
+    [{ ...current({}), history: '', night: [] }, 'night', 'date_type'],
     [current({ recording: {} }), 'current_session.recording.provider', 'literal_error'],
     [{ ...current({}), ...past }, 'past_sessions.0.recording', 'value_error'],
     [{ ...current({}), explain: 1 }, 'explain', 'bool_type'],

@@ -58,6 +58,7 @@ const WORDS: Readonly<Record<string, string>> = {
   TARGET: JSON.stringify(target),
   MEASURED: '"current_session":{},"history":"","night":"2026-01-11","measurements"',
   TEST: '"score":"attention","value":50',
+  RAW: '"current_session":{"age":34},"history":"","night":"2026-01-11","measurements"',
   SCORES: '"C_SCORE":1,"attention":1,"memory":1,"reasoning":1',
 };
 
@@ -79,11 +80,13 @@ Input should be a list
   past_sessions list_type = {NOW,"past_sessions":@} @ 7 | "x" | true | {}
   past_target list_type = {NOW,"past_target":@} @ 7 | "x" | true | {}
   measurements list_type = {MEASURED:@} @ 7 | "attention" | true | {}
+  measurements.0.answers list_type = {RAW:[{"test":"pss10","answers":@}]} @ 7 | {} | "2"
 Input should be a number
   current_session.HR_day_1h.1 number_type = {"current_session":{"HR_day_1h":[60,@]}} @ null | "61" | true | [62] | {}
   current_session.age number_type = {"current_session":{"age":"40"}}
   measurements.0.value number_type = {MEASURED:[{"score":"memory","value":@}]} @ "50" | null | true | "High" | [50]
   measurements.0.reliability number_type = {MEASURED:[{TEST,"reliability":@}]} @ "0.7" | true | {}
+  measurements.0.result number_type = {RAW:[{"test":"pss10","result":@}]} @ [] | [17] | {} | "17"
 Input should be a finite number
   current_session.age finite_number = {"current_session":{"age":1e999}}
   current_session.HR_night.1 finite_number = {"current_session":{"HR_night":[60,@]}} @ 1e999 | -1e999
@@ -123,9 +126,14 @@ Input should be less than or equal to 0.99
 Field required
   past_targets.1.C_SCORE missing = {NOW,"past_sessions":[{},{}],"past_targets":[TARGET,{"attention":1,"memory":1,"reasoning":1,"stress":1,"valence":"High","arousal":"Low"}]}
   night missing = {NOW,"history":"","night":null,"measurements":[{TEST}]}
+  measurements.0.test missing = {RAW:[{TEST,"result":[]}]}
   measurements.0.score missing = {MEASURED:[{"value":50}]}
   measurements.0.value missing = {MEASURED:[{"score":"attention"}]}
   measurements.0.score missing, measurements.0.value missing = {MEASURED:[{}]}
+List should have at least 10 items
+  measurements.0.answers too_short = {RAW:[{"test":"pss10","answers":@}]} @ [1,2]
+pss10 takes one of answers and result
+  measurements.0.answers value_error = {RAW:[{"test":"pss10","result":@,"answers":[1]}]} @ 17 | []
 List should have at most 20 items
   current_session.RR_day_1h too_long = {"current_session":{"RR_day_1h":[21*15]}}
 List should have at most 64 items
@@ -164,6 +172,7 @@ Expected seconds; so little sleep with both deep and REM sleep in it looks like 
   past_sessions.0.sleepTimeSeconds unit_error = {NOW,"past_sessions":[{"sleepTimeSeconds":420,"deepSleepSeconds":90,"remSleepSeconds":100}],PAST}
 Expected seconds; so few seconds of sleep with stages in them look like hours
   current_session.sleepTimeSeconds unit_error = {"current_session":{"sleepTimeSeconds":7,"deepSleepSeconds":1}}
+  current_session.sleepTimeSeconds unit_error = {"current_session":{"sleepTimeSeconds":24,@}} @ "deepSleepSeconds":0 | "deepSleepSeconds":0,"remSleepSeconds":0,"lightSleepSeconds":0
 Expected seconds; this stage looks like minutes beside sleepTimeSeconds and the other stages
   current_session.remSleepSeconds unit_error = {"current_session":{"sleepTimeSeconds":26100,"deepSleepSeconds":5400,"remSleepSeconds":100,"lightSleepSeconds":14700}}
 The shares are on two scales; give all of them as fractions, or all of them as percent points

@@ -4,7 +4,8 @@ import { everyNight, type Night } from '#adapters/choose.js';
 import type { Field } from '#adapters/field.js';
 import { AdapterError } from '#adapters/adapterError.js';
 import { firstFrom } from '#adapters/ordered.js';
-import type { Left, Series, SleepRecord } from '#adapters/records.js';
+import type { Left, SleepRecord } from '#adapters/records.js';
+import { Series } from '#adapters/series.js';
 import { UnitError } from '#adapters/unitChecks.js';
 
 export type Signal = 'heart' | 'breath';
@@ -93,20 +94,19 @@ export function* samplesOf({ heart, breath }: Pick<Records, Signal>): Generator<
     ['heart', heart],
     ['breath', breath],
   ] as const) {
-    for (const { field: given, source, samples } of all) {
-      const field = given.as(undefined); // without the value: that is the whole answer
-      for (const { at, value } of samples)
-        if (typeof value === 'number') yield { signal, atMs: at, value, field, source };
+    for (const series of all) {
+      const { field, source, readings } = series.detached();
+      for (const { at, value } of readings()) yield { signal, atMs: at, value, field, source };
     }
   }
 }
 
 function seriesOf(all: ReadonlyMap<string | undefined, Numbers>): Series[] {
   return [...all.values()].map(({ field, source, values }) => {
-    const samples = Array.from({ length: values.length / 2 }, (_, index) => ({
+    const sample = (_: unknown, index: number) => ({
       at: values[2 * index] ?? NaN,
       value: values[2 * index + 1],
-    }));
-    return { field, source, samples };
+    });
+    return new Series(field, () => Array.from({ length: values.length / 2 }, sample), source);
   });
 }

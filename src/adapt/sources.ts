@@ -175,8 +175,8 @@ function detached({ read, field, ...record }: SleepRecord): SleepRecord {
     const { heart, breath, heartAverage, breathAverage, ...details } = read();
     const known: SleepDetails = {
       ...details,
-      ...(heart && { heart: { ...heart, field: new Field(undefined, heart.field.place) } }),
-      ...(breath && { breath: { ...breath, field: new Field(undefined, breath.field.place) } }),
+      ...(heart && { heart: heart.detached() }),
+      ...(breath && { breath: breath.detached() }),
       ...(heartAverage && { heartAverage: heartAverage.detached() }),
       ...(breathAverage && { breathAverage: breathAverage.detached() }),
     };

@@ -7,8 +7,8 @@ import { AdapterError } from './adapterError.js';
 import { chooseNight, dateOf, type Night, type Window } from './choose.js';
 import { Field } from './field.js';
 import { joined, type OwnSignal } from './joined.js';
-import type { Left, Series, SleepRecord } from './records.js';
-import { ofDevice } from './series.js';
+import type { Left, SleepRecord } from './records.js';
+import { ofDevice, type Series } from './series.js';
 import { FIRST_MS, LAST_MS, offsetAt } from './zone.js';
 
 /** The options of every adapter, besides the provider's data. */

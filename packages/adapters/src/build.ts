@@ -1,6 +1,6 @@
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { personFields, type Person } from './person.js';
-import type { Reading } from './records.js';
+import type { Reading } from './series.js';
 import type { Session } from './session.js';
 import { sleepFields, type StageDurations } from './sleep.js';
 import { checkApart, checkSession, checkUnit } from './unitChecks.js';
@@ -48,8 +48,9 @@ function seriesOf({ heart, breath }: Readings, samplesMax: number): [heart: numb
  * the service takes, every second, third, …: the spacing stays even.
  */
 function valuesOf(readings: readonly Reading[], samplesMax: number): number[] {
-  const byMoment = new Map(readings.map(({ at, value }) => [at, value]));
-  const values = [...byMoment].toSorted(([a], [b]) => a - b).map(([, value]) => value);
+  const ordered = readings.toSorted((a, b) => a.at - b.at);
+  const last = ordered.filter(({ at }, index) => at !== ordered[index + 1]?.at);
+  const values = last.map(({ value }) => value);
   const step = Math.ceil(values.length / samplesMax);
   return step <= 1 ? values : values.filter((_, index) => index % step === 0);
 }

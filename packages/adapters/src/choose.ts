@@ -1,4 +1,4 @@
-import { grouped } from './ordered.js';
+import { grouped, once } from './ordered.js';
 import type { Left, SleepRecord } from './records.js';
 
 /** A night: one sleep, or several that are one. @internal */
@@ -104,7 +104,7 @@ function nightsOf(
     const { fromMs, toMs } = record;
     if (why !== undefined) left.add(record, why);
     else if (flawOf(record) !== undefined) broken.push(record);
-    else sound.push({ fromMs, toMs, parts: [record], detail: undefined });
+    else sound.push({ fromMs, toMs, parts: [{ ...record, read: once(record.read) }], detail: undefined });
   }
   const joined = [...grouped(sound, ({ parts }) => parts[0].source).values()].flatMap((ofSource) =>
     withParts(withoutDoubles(ofSource, left), window),

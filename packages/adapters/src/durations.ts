@@ -1,4 +1,5 @@
-import { measureStages, type Span, type Stage } from './sleep.js';
+import { firstFrom } from './ordered.js';
+import type { Span, Stage } from './sleep.js';
 import { UnitError } from './unitChecks.js';
 import type { Field } from './field.js';
 import type { SleepDetails } from './records.js';
@@ -110,23 +111,80 @@ export function untilNext(points: readonly Omit<Stretch, 'to'>[], endMs: number)
   return points.map((point, index) => ({ ...point, to: points[index + 1]?.from ?? endMs }));
 }
 
+const DAY_MS = 24 * 3_600_000;
+
+/** Milliseconds of each kind, and how many intervals can't be: those that end before they begin, or overlap. */
+type Sums = { readonly [K in Stage | 'asleep' | 'reversed' | 'overlapping']: number };
+
+const NONE: Sums = { deep: 0, rem: 0, light: 0, awake: 0, asleep: 0, reversed: 0, overlapping: 0 };
+
+/**
+ * Intervals that are read and summed up once, so that the sums of a span are looked up: several sleeps may lie within
+ * them. @internal
+ */
+export class Stretches {
+  /** Those of a known stage, in order. */
+  private readonly known: readonly Stretch[];
+  /** Of all before each of them, and at the end of all. */
+  private readonly sums: readonly Sums[];
+
+  constructor(intervals: readonly Stretch[]) {
+    this.known = intervals.filter(({ stage }) => stage !== undefined).toSorted((a, b) => a.from - b.from);
+    let sum = NONE;
+    this.sums = [NONE, ...this.known.map(({ stage = 'asleep', from, to }, index) => {
+      sum = {
+        ...sum,
+        [stage]: sum[stage] + to - from,
+        reversed: sum.reversed + (to < from ? 1 : 0),
+        overlapping: sum.overlapping + (from < (this.known[index - 1]?.to ?? from) ? 1 : 0),
+      };
+      return sum;
+    })]; // prettier-ignore
+  }
+
+  /** Seconds of all of them, or of those within a span; undefined if there are none. Sleep of no known stage is light. */
+  seconds(span?: Span) {
+    const { known, sums } = this;
+    const index = (ms: number) => firstFrom(ms, known, ({ from }) => from);
+    let [first, end] = span === undefined ? [0, known.length] : [index(span.fromMs), index(span.toMs)];
+    if (span !== undefined && (known[end - 1]?.to ?? 0) > span.toMs) end--;
+    const [begin, last] = [known[first], known[end - 1]];
+    if (first >= end || begin === undefined || last === undefined) return undefined;
+    const [before, until] = [sums[first] ?? NONE, sums[end] ?? NONE];
+    if (until.reversed > before.reversed) throw new RangeError('a sleep stage ends before it begins');
+    if (until.overlapping > (sums[first + 1] ?? NONE).overlapping)
+      throw new RangeError('sleep stages overlap; give those of one device, each stretch once');
+    if (last.to - begin.from > DAY_MS) throw new RangeError('the sleep stages span more than one night');
+    const of = (kind: keyof Sums) => until[kind] - before[kind];
+    const rounded = (ms: number) => Math.round(ms / 1000);
+    return {
+      deep: rounded(of('deep')),
+      rem: rounded(of('rem')),
+      light: rounded(of('light') + of('asleep')),
+      awake: rounded(of('awake')),
+      unknown: rounded(of('asleep')),
+    };
+  }
+}
+
 /**
  * Seconds of stages in intervals; if much of the sleep has an unknown stage, only their sum.
+ * @param intervals  of this sleep; or of several, of which those within its span count
  * @param stated  seconds that the provider states
  * @internal
  */
 export function stretches(
   field: Field,
   span: Span,
-  intervals: readonly Stretch[],
+  intervals: readonly Stretch[] | Stretches,
   stated: { readonly asleep?: number | undefined; readonly awake?: number | undefined } = {},
 ): Durations {
-  const known = intervals.filter(({ stage }) => stage !== undefined);
-  if (known.length === 0) return durations(field, span, 'seconds', stated);
-  const named = known.map((one) => ({ ...one, stage: STAGED[one.stage ?? 'asleep'] }));
-  const { deep, rem, light, awake } = field.located(() => measureStages(named));
+  const found = field.located(() =>
+    intervals instanceof Stretches ? intervals.seconds(span) : new Stretches(intervals).seconds(),
+  );
+  if (found === undefined) return durations(field, span, 'seconds', stated);
+  const { deep, rem, light, awake, unknown: unknownS } = found;
   const asleepS = deep + rem + light;
-  const unknownS = Math.round(sumMs(known.filter(({ stage }) => stage === 'asleep')) / 1000);
   const take = (given: Parameters<typeof durations>[3], why: string | undefined) => {
     const { left = [], ...rest } = durations(field, span, 'seconds', given);
     return { ...rest, left: why === undefined ? left : [...left, { what: field.place, why }] };
@@ -140,9 +198,3 @@ export function stretches(
   const stages = { deep, rem, light: light - unknownS, awake: stated.awake ?? awake };
   return take({ ...stages, asleep: stated.asleep }, unknownS > 0 ? SOME_UNKNOWN : undefined);
 }
-
-function sumMs(intervals: readonly Stretch[]): number {
-  return intervals.reduce((sum, { from, to }) => sum + to - from, 0);
-}
-
-const STAGED = { deep: 'deep', rem: 'rem', light: 'light', awake: 'awake', asleep: 'light' } as const;

@@ -1,5 +1,5 @@
 import { UnitError } from './unitChecks.js';
-import { AdapterError, placeOf, type Path } from './adapterError.js';
+import { AdapterError, placeOf, withoutStack, type Path } from './adapterError.js';
 import { lookOf } from './looks.js';
 import type { Span } from './sleep.js';
 import { localMs, offsetMs, writtenTime } from './zone.js';
@@ -179,7 +179,7 @@ export class Field {
   }
 
   fail(what: string, type?: AdapterError['type']): never {
-    throw new AdapterError(this.path, what, type);
+    throw withoutStack(() => new AdapterError(this.path, what, type));
   }
 
   /** Names this field in what `work` throws. */

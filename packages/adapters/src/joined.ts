@@ -2,8 +2,8 @@ import { STAGES, type StageDurations } from './sleep.js';
 import { isReading, UnitError } from './unitChecks.js';
 import type { Night } from './choose.js';
 import type { Field } from './field.js';
-import type { Left, Reading, SleepDetails, SleepRecord } from './records.js';
-import { within } from './series.js';
+import type { Left, SleepDetails, SleepRecord } from './records.js';
+import { within, type Reading } from './series.js';
 
 /** One signal of a night. @internal */
 export interface OwnSignal {
@@ -33,11 +33,11 @@ export function joined({ fromMs, toMs, parts }: Night): Joined {
   return {
     ...durationsOf(read, Math.max(0, toMs - fromMs - asleepMs) / 1000),
     heart: {
-      samples: read.flatMap(({ record, details }) => within(record, details.heart, 'heart rate')),
+      samples: read.flatMap(({ record, details }) => within([record], details.heart, 'heart rate')),
       average: averageOf(read, ({ heartAverage }) => average(heartAverage, 25, 150, 'beats')),
     },
     breath: {
-      samples: read.flatMap(({ record, details }) => within(record, details.breath, 'respiratory rate')),
+      samples: read.flatMap(({ record, details }) => within([record], details.breath, 'respiratory rate')),
       average: averageOf(read, ({ breathAverage }) => average(breathAverage, 3, 40, 'breaths')),
     },
     left: read.flatMap(({ details }) => details.left ?? []),

@@ -21,3 +21,19 @@ export function grouped<Key, Item>(items: readonly Item[], keyOf: (item: Item) =
   }
   return groups;
 }
+
+/** What `make` returns, or throws: it is called at most once, when it is first asked for. @internal */
+export function once<Made>(make: () => Made): () => Made {
+  let get = (): Made => {
+    try {
+      const made = make();
+      get = () => made;
+    } catch (error) {
+      get = () => {
+        throw error;
+      };
+    }
+    return get();
+  };
+  return () => get();
+}

@@ -1,5 +1,6 @@
-import type { StageDurations } from './sleep.js';
 import type { Field } from './field.js';
+import type { Series } from './series.js';
+import type { StageDurations } from './sleep.js';
 
 /** The common form that every provider's records are mapped to. */
 
@@ -8,26 +9,6 @@ export interface Left {
   /** The field, such as `sleep.data[1]`. */
   readonly what: string;
   readonly why: string;
-}
-
-/** One sample of a wearable, at a moment in milliseconds since 1970. @internal */
-export interface Sample {
-  readonly at: number;
-  /** No-readings (null, 0, −1, −2, 255) are left out. */
-  readonly value: number | null | undefined;
-}
-
-/** A sample that is a reading. @internal */
-export interface Reading extends Sample {
-  readonly value: number;
-}
-
-/** Samples of one signal, and the field to name if they can't be right. @internal */
-export interface Series {
-  readonly field: Field;
-  readonly samples: readonly Sample[];
-  /** The device or provider of the samples; without one they fit every sleep. */
-  readonly source?: string | undefined;
 }
 
 /** What a provider says about one sleep. @internal */
@@ -60,5 +41,6 @@ export interface SleepRecord {
   readonly standing?: number;
   /** The device, app or provider that recorded it. */
   readonly source?: string | undefined;
+  /** Called at most once. What several records share is not read here, but looked up. */
   readonly read: () => SleepDetails;
 }

@@ -1,8 +1,53 @@
 import { SUSPECT_SAMPLES_MIN, type Signal } from '#rules/plausible.js';
 import { checkUnit, isReading } from './unitChecks.js';
 import type { Field } from './field.js';
-import type { Reading, Series } from './records.js';
+import { firstFrom, once } from './ordered.js';
 import type { Span } from './sleep.js';
+
+/** One sample of a wearable, at a moment in milliseconds since 1970. @internal */
+export interface Sample {
+  readonly at: number;
+  /** No-readings (null, 0, −1, −2, 255) are left out. */
+  readonly value: number | null | undefined;
+}
+
+/** A sample that is a reading. @internal */
+export interface Reading extends Sample {
+  readonly value: number;
+}
+
+/**
+ * Samples of one signal. They are read once, and only if a night or an hour may have some of them; whoever asks for
+ * those of a span looks them up. So a series may belong to any number of sleeps. @internal
+ */
+export class Series {
+  /** The readings, oldest first; of one moment in the order in which they were sent. */
+  readonly readings: () => readonly Reading[];
+
+  /**
+   * @param field  named if the samples can't be right
+   * @param source  the device or provider of the samples; without one they fit every sleep
+   */
+  constructor(
+    readonly field: Field,
+    samples: () => readonly Sample[],
+    readonly source?: string,
+  ) {
+    this.readings = once(() => {
+      const readings = samples().filter((one): one is Reading => isReading(one.value));
+      const isOrdered = readings.every(
+        ({ at }, index) => index === 0 || at >= (readings[index - 1]?.at ?? 0),
+      );
+      return isOrdered ? readings : readings.toSorted((a, b) => a.at - b.at);
+    });
+  }
+
+  /** Reads it, and holds no more of what it came in. */
+  detached(): Series {
+    const readings = this.readings();
+    return new Series(this.field.detached(), () => readings, this.source);
+  }
+}
 
 /** Samples of a list of objects; those without a time or a value are left out. @internal */
 export function series(
@@ -12,12 +57,15 @@ export function series(
   value: (item: Field) => number | undefined,
   source?: string,
 ): Series {
-  const samples: Reading[] = [];
-  for (const item of items) {
-    const number = item.isAbsent ? undefined : value(item);
-    if (number !== undefined) samples.push({ at: atMs(item), value: number });
-  }
-  return { field, samples, source };
+  const samples = () => {
+    const found: Reading[] = [];
+    for (const item of items) {
+      const number = item.isAbsent ? undefined : value(item);
+      if (number !== undefined) found.push({ at: atMs(item), value: number });
+    }
+    return found;
+  };
+  return new Series(field, samples, source);
 }
 
 /** The same of objects that have a time and a number under these names. @internal */
@@ -33,15 +81,23 @@ export function namedSeries(
 }
 
 /**
- * The readings of a series within a span.
+ * The readings of a series within spans, which are in order: each once.
  * @throws UnitError if most of them are impossible for the signal
  * @internal
  */
-export function within({ fromMs, toMs }: Span, series: Series | undefined, signal: Signal): Reading[] {
+export function within(spans: readonly Span[], series: Series | undefined, signal: Signal): Reading[] {
   if (series === undefined) return [];
-  const found = series.samples.filter(
-    (sample): sample is Reading => sample.at >= fromMs && sample.at <= toMs && isReading(sample.value),
-  );
+  const readings = series.readings();
+  const found: Reading[] = [];
+  let next = 0;
+  for (const { fromMs, toMs } of spans) {
+    next = Math.max(
+      next,
+      firstFrom(fromMs, readings, ({ at }) => at),
+    );
+    for (let one = readings[next]; one !== undefined && one.at <= toMs; one = readings[++next])
+      found.push(one);
+  }
   if (found.length >= SUSPECT_SAMPLES_MIN)
     series.field.located(() => checkUnit(signal, found.map(({ value }) => value))); // prettier-ignore
   return found;
@@ -59,7 +115,7 @@ export function ofDevice(
 ): readonly Reading[] {
   const bySource = new Map<string | undefined, Reading[]>();
   for (const one of series) {
-    const found = spans.flatMap((span) => within(span, one, signal));
+    const found = within(spans, one, signal);
     if (found.length === 0) continue;
     const samples = bySource.get(one.source);
     if (samples === undefined) bySource.set(one.source, found);

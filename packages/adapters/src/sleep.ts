@@ -14,34 +14,8 @@ export interface Span {
 
 /** @internal */
 export const STAGES: readonly Stage[] = ['deep', 'rem', 'light', 'awake'];
-const NIGHT_MS_MAX = 24 * 3_600_000;
 /** Shorter than any night: such values are minutes or hours. */
 const NIGHT_SECONDS_MIN = 15 * 60;
-
-/**
- * Seconds in each stage.
- * @throws RangeError if an interval ends before it begins or overlaps another, or if all of them span more than a
- * day
- * @internal
- */
-export function measureStages(
-  intervals: readonly { readonly stage: Stage; readonly from: number; readonly to: number }[],
-): Required<StageDurations> {
-  const sorted = intervals.toSorted((a, b) => a.from - b.from);
-  const seconds = { deep: 0, rem: 0, light: 0, awake: 0 };
-  const beginMs = sorted[0]?.from ?? 0;
-  let untilMs = beginMs;
-  for (const { stage, from, to } of sorted) {
-    if (to < from) throw new RangeError('a sleep stage ends before it begins');
-    if (from < untilMs)
-      throw new RangeError('sleep stages overlap; give those of one device, each stretch once');
-    seconds[stage] += (to - from) / 1000;
-    untilMs = to;
-  }
-  if (untilMs - beginMs > NIGHT_MS_MAX) throw new RangeError('the sleep stages span more than one night');
-  for (const stage of STAGES) seconds[stage] = Math.round(seconds[stage]);
-  return seconds;
-}
 
 /**
  * The durations; if all three stages of sleep are known, also their sum (without awake time) and shares.

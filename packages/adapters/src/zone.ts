@@ -87,59 +87,62 @@ export function offsetAt(ms: number, zone: string): number {
 
 /** In so long a time no zone changes its offset twice: the shortest break of summer time, of Ramadan, was four weeks. */
 const SPAN_MS = 16 * DAY_MS;
-/** All spans of a dozen zones; some megabytes. */
-const SPANS_MAX = 50_000;
 const MINUTE_MS = 60_000;
+const FIRST_SPAN = Math.floor(FIRST_MS / SPAN_MS);
+const SPANS = Math.ceil(LAST_MS / SPAN_MS) - FIRST_SPAN;
+/** Minutes that are not known yet: no zone is that far west, and no span that long. */
+const UNKNOWN = 0x7fff;
 
-/** An offset that changes within a span, or (at Infinity) does not. */
-interface Change {
-  readonly atMs: number;
-  readonly before: number;
-  readonly after: number;
-}
-
-/** A named zone. To ask Intl takes microseconds, so each span of time is asked for once. */
+/**
+ * A named zone. To ask Intl takes microseconds, so it is asked once for the beginning of each span, and once for the
+ * change within one: all that can be asked of a zone are sixteen kilobytes, and are kept.
+ */
 class Zone {
-  readonly changes = new Map<number, Change>();
+  /** Offsets at the beginnings of spans, in minutes. */
+  private readonly east = new Int16Array(SPANS + 1).fill(UNKNOWN);
+  /** Minutes from the beginning of a span to the first of the new offset. */
+  private readonly changes = new Int16Array(SPANS).fill(UNKNOWN);
 
   constructor(private readonly clock: Intl.DateTimeFormat) {}
 
   offsetAt(ms: number): number {
-    const span = Math.floor(ms / SPAN_MS);
-    let change = this.changes.get(span);
-    if (change === undefined) {
-      ZONES.makeRoom();
-      change = this.changeFrom(span * SPAN_MS);
-      this.changes.set(span, change);
-    }
-    return ms < change.atMs ? change.before : change.after;
+    const span = Math.floor(ms / SPAN_MS) - FIRST_SPAN;
+    if (!(span >= 0 && span < SPANS)) return this.read(Math.floor(ms / MINUTE_MS) * MINUTE_MS) * MINUTE_MS;
+    const [before, after] = [this.eastOf(span), this.eastOf(span + 1)];
+    if (before === after) return before * MINUTE_MS;
+    const fromMs = (span + FIRST_SPAN) * SPAN_MS;
+    return (ms < fromMs + this.changeOf(span, fromMs, before) * MINUTE_MS ? before : after) * MINUTE_MS;
   }
 
-  private changeFrom(fromMs: number): Change {
-    let [lowMs, highMs] = [fromMs, fromMs + SPAN_MS];
-    const [before, after] = [this.read(lowMs), this.read(highMs)];
-    if (before === after) return { atMs: Infinity, before, after };
-    // Since 1973 offsets change on whole minutes.
-    while (highMs - lowMs > MINUTE_MS) {
-      const middleMs = Math.floor((lowMs + highMs) / 2 / MINUTE_MS) * MINUTE_MS;
-      if (this.read(middleMs) === before) lowMs = middleMs;
-      else highMs = middleMs;
-    }
-    return { atMs: highMs, before, after };
+  private eastOf(span: number): number {
+    const known = this.east[span] ?? UNKNOWN;
+    return known === UNKNOWN ? (this.east[span] = this.read((span + FIRST_SPAN) * SPAN_MS)) : known;
   }
 
-  /** @param ms  on a whole minute */
+  /** Since 1973 offsets change on whole minutes. */
+  private changeOf(span: number, fromMs: number, before: number): number {
+    const known = this.changes[span] ?? UNKNOWN;
+    if (known !== UNKNOWN) return known;
+    let [low, high] = [0, SPAN_MS / MINUTE_MS];
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (this.read(fromMs + middle * MINUTE_MS) === before) low = middle;
+      else high = middle;
+    }
+    return (this.changes[span] = high);
+  }
+
+  /** @param ms  on a whole minute; @returns the offset in minutes */
   private read(ms: number): number {
     const [day = 0, month = 0, year = 0, hour = 0, minute = 0] =
       this.clock.format(ms).match(/\d+/g)?.map(Number) ?? [];
-    return Date.UTC(year, month - 1, day, hour, minute) - ms;
+    return (Date.UTC(year, month - 1, day, hour, minute) - ms) / MINUTE_MS;
   }
 }
 
-/** The zones that were asked for: as many as there are, of fifty kilobytes each; the spans of all are bounded. */
+/** The zones that were asked for: as many as there are, of fifty kilobytes each. */
 class Zones {
   private readonly byName = new Map<string, Zone>();
-  private spans = 0;
   private lastName = 'Z';
   private last: Zone | number = 0;
 
@@ -157,14 +160,6 @@ class Zones {
     const zone = this.byName.get(key) ?? new Zone(clockOf(key));
     this.byName.set(key, zone);
     return zone;
-  }
-
-  /** For one more span. */
-  makeRoom(): void {
-    this.spans++;
-    if (this.spans < SPANS_MAX) return;
-    for (const zone of this.byName.values()) zone.changes.clear();
-    this.spans = 0;
   }
 }
 

@@ -5,7 +5,8 @@ import { adapt, givenMoment, withinHours, type Adapted, type AdapterOptions } fr
 import { fieldsOf, recordsOf, spanOf, type Field } from '../field.js';
 import { firstFrom } from '../ordered.js';
 import { sleepsOfPieces, type Piece } from '../pieces.js';
-import type { Left, Reading, SleepRecord } from '../records.js';
+import type { Left, SleepRecord } from '../records.js';
+import { Series, type Reading } from '../series.js';
 
 /**
  * Apple Health: what an app reads from HealthKit, in the names of the export of the Health app; types and values as in
@@ -66,8 +67,8 @@ export function fromAppleHealth(input: AppleHealthInput): Adapted {
     const adapted = adapt(
       input,
       sent.isAbsent ? undefined : sleepsOf(pieces, [...heart, ...breath]),
-      [{ field: place.get(HEART), samples: heart }],
-      [{ field: place.get(BREATH), samples: breath }],
+      [new Series(place.get(HEART), () => heart)],
+      [new Series(place.get(BREATH), () => breath)],
     );
     return { ...adapted, left: [...adapted.left, ...unread.map(leftOf)] };
   } catch (error) {

@@ -1,7 +1,8 @@
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
 import { durations, stretches, type Stretch } from '../durations.js';
 import { fieldsOf, recordsOf, refuseOthers, type Field } from '../field.js';
-import type { Series, SleepDetails, SleepRecord } from '../records.js';
+import type { SleepDetails, SleepRecord } from '../records.js';
+import { Series } from '../series.js';
 import { STAGES } from '../sleep.js';
 
 /**
@@ -94,11 +95,13 @@ function levelsOf(field: Field): Stretch[] {
 /** `{"0": 62, "15": 61}`: seconds after the beginning of the summary. */
 function offsetSeries(summary: Field, name: string): Series {
   const field = summary.get(name);
-  if (field.isAbsent) return { field, samples: [] };
-  const fromMs = summary.get('startTimeInSeconds').unixSeconds();
-  const samples = field.entries().map(([seconds, value]) => {
-    if (!/^\d+$/.test(seconds)) value.fail('expected seconds after the beginning');
-    return { at: fromMs + Number(seconds) * 1000, value: value.number() };
-  });
-  return { field, samples };
+  const samples = () => {
+    if (field.isAbsent) return [];
+    const fromMs = summary.get('startTimeInSeconds').unixSeconds();
+    return field.entries().map(([seconds, value]) => {
+      if (!/^\d+$/.test(seconds)) value.fail('expected seconds after the beginning');
+      return { at: fromMs + Number(seconds) * 1000, value: value.number() };
+    });
+  };
+  return new Series(field, samples);
 }

@@ -1,8 +1,8 @@
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
 import { fieldsOf, refuseOthers, type Field } from '../field.js';
-import type { Series, SleepDetails, SleepRecord } from '../records.js';
-import { series } from '../series.js';
+import type { SleepDetails, SleepRecord } from '../records.js';
+import { series, type Series } from '../series.js';
 
 /**
  * Garmin Connect, as python-garminconnect and garth (`connectapi`) return its answers: not documented by Garmin, and

@@ -3,8 +3,8 @@ import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
 import { durations, stretches } from '../durations.js';
 import { fieldsOf, recordsOf, spanOf, type Field } from '../field.js';
 import { firstFrom, grouped } from '../ordered.js';
-import type { Series, SleepDetails, SleepRecord } from '../records.js';
-import { series } from '../series.js';
+import type { SleepDetails, SleepRecord } from '../records.js';
+import { series, type Series } from '../series.js';
 
 /**
  * Google Health API v4, the successor of the Fitbit Web API: https://developers.google.com/health/reference/rest/v4,

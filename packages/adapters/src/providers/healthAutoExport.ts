@@ -3,8 +3,8 @@ import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
 import { fieldsOf, recordsOf, spanOf, type Field } from '../field.js';
 import { sleepsOfPieces, type Piece } from '../pieces.js';
-import type { Left, Series, SleepDetails, SleepRecord } from '../records.js';
-import { series } from '../series.js';
+import type { Left, SleepDetails, SleepRecord } from '../records.js';
+import { Series, series } from '../series.js';
 
 /**
  * Health Auto Export (an app that sends the data of Apple Health): its JSON,
@@ -62,7 +62,7 @@ function samplesOf(metric: Field): Samples {
   const items = list.items();
   if (items.length > 0 && items.every(isOfDay))
     return {
-      series: { field: list, samples: [] },
+      series: new Series(list, () => []),
       left: [{ what: list.place, why: 'its samples are those of whole days: export by minutes' }],
     };
   const unit = metric.get('units');

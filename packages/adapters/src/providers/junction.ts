@@ -1,8 +1,8 @@
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
 import { fieldsOf, recordsOf, refuseOthers, spanOf, type Field } from '../field.js';
-import type { Series, SleepDetails, SleepRecord } from '../records.js';
-import { namedSeries } from '../series.js';
+import type { SleepDetails, SleepRecord } from '../records.js';
+import { namedSeries, type Series } from '../series.js';
 
 /**
  * Junction (earlier Vital): models of its API, https://docs.junction.com and
@@ -84,7 +84,8 @@ function seriesOf(sent: Field): Series[] {
     .entries()
     .flatMap(([source, group]) => {
       const all = group.items().map((device) => samplesOf(device.get('data'), source));
-      const more = (most: Series, one: Series) => (one.samples.length > most.samples.length ? one : most);
+      const more = (most: Series, one: Series) =>
+        one.readings().length > most.readings().length ? one : most;
       return all.length === 0 ? [] : [all.reduce(more)];
     });
 }

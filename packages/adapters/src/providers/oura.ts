@@ -2,8 +2,8 @@ import type { Span, Stage, StageDurations } from '../sleep.js';
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
 import { fieldsOf, recordsOf, spanOf, type Field } from '../field.js';
-import type { Series, SleepDetails, SleepRecord } from '../records.js';
-import { namedSeries } from '../series.js';
+import type { SleepDetails, SleepRecord } from '../records.js';
+import { namedSeries, Series } from '../series.js';
 
 /**
  * Oura API v2: https://cloud.ouraring.com/v2/docs (multiple sleep documents, heart rate), 2026-11-22. There is no
@@ -89,10 +89,13 @@ function phasesOf(field: Field): StageDurations {
 
 /** Evenly spaced; gaps are null. */
 function seriesOf(field: Field): Series {
-  const items = field.get('items').items();
-  if (items.length === 0) return { field, samples: [] };
-  const fromMs = field.get('timestamp').moment();
-  const stepS = field.get('interval').required(field.get('interval').number());
-  const samples = items.map((item, index) => ({ at: fromMs + index * stepS * 1000, value: item.number() }));
-  return { field: field.get('items'), samples };
+  const list = field.get('items');
+  const samples = () => {
+    const items = list.items();
+    if (items.length === 0) return [];
+    const fromMs = field.get('timestamp').moment();
+    const stepS = field.get('interval').required(field.get('interval').number());
+    return items.map((item, index) => ({ at: fromMs + index * stepS * 1000, value: item.number() }));
+  };
+  return new Series(list, samples);
 }

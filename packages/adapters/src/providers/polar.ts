@@ -2,8 +2,18 @@ import type { Span, Stage } from '../sleep.js';
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
 import { durations, SOME_UNKNOWN, stretches, untilNext } from '../durations.js';
 import { fieldsOf, recordsOf, refuseOthers, spanOf, type Field } from '../field.js';
-import { beginOf, heartDaysOf, heartOfV4, nightlyRechargesOf, nightSleepsOf, recordOfV4 } from './polarV4.js';
-import type { Series, SleepDetails, SleepRecord } from '../records.js';
+import {
+  beginOf,
+  heartDaysOf,
+  heartOfV4,
+  nightlyRechargesOf,
+  nightSleepsOf,
+  rechargeOfV4,
+  recordOfV4,
+} from './polarV4.js';
+import { firstFrom, once } from '../ordered.js';
+import type { SleepDetails, SleepRecord } from '../records.js';
+import { Series, type Sample } from '../series.js';
 
 /**
  * Polar AccessLink v3: https://www.polar.com/accesslink-api (sleep, nightly recharge, continuous heart rate),
@@ -25,6 +35,7 @@ export interface PolarInput extends AdapterOptions {
   readonly heart_rate?: unknown;
 }
 
+const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 /** By number; 5 is unknown. */
 const LEVELS: readonly Stage[] = ['awake', 'rem', 'light', 'light', 'deep'];
@@ -41,17 +52,26 @@ export function fromPolar(input: PolarInput): Adapted {
   const begin = newer?.[0] === undefined ? older?.[0]?.get('sleep_start_time') : beginOf(newer[0]);
   const days = sent('heart_rate').in(input.zone ?? offsetOf(begin));
   refuseOthers('polar_user', older, ofV3);
-  const recharged = byDate(ofV4 ?? ofV3 ?? [], ofV4 === undefined ? 'date' : 'sleepResultDate');
+  const [recharged, rechargedV4] = [
+    byDate(ofV3, 'date', rechargeOf),
+    byDate(ofV4, 'sleepResultDate', rechargeOfV4),
+  ];
   return adapt(
     input,
-    newer?.map((night) => recordOfV4(night, recharged)) ?? older?.map((night) => recordOf(night, recharged)),
+    newer?.map((night) => recordOfV4(night, rechargedV4)) ??
+      older?.map((night) => recordOf(night, recharged)),
     heartDaysOf(days)?.map(heartOfV4) ?? daysOf(days)?.map(heartOf),
   );
 }
 
-/** The first of each date. */
-function byDate(recharges: readonly Field[], name: string): ReadonlyMap<string, Field> {
-  return new Map(recharges.toReversed().map((one) => [one.get(name).text() ?? '', one]));
+/** The first of each date, read once for all nights of the date. */
+function byDate<Of>(
+  recharges: readonly Field[] | undefined,
+  name: string,
+  of: (recharge: Field) => Of,
+): ReadonlyMap<string, () => Of> {
+  const dated = (recharges ?? []).map((one) => [one.get(name).text() ?? '', once(() => of(one))] as const);
+  return new Map(dated.toReversed());
 }
 
 function nightsOf(sent: Field): Field[] | undefined {
@@ -74,19 +94,26 @@ function offsetOf(begin: Field | undefined): string | undefined {
   return /(Z|[+-]\d\d:?\d\d)$/.exec(begin?.text() ?? '')?.[1];
 }
 
-function recordOf(field: Field, recharges: ReadonlyMap<string, Field>): SleepRecord {
+function rechargeOf(recharge: Field) {
+  return {
+    heartAverage: recharge.get('heart_rate_avg'),
+    breath: new ClockSamples(recharge.get('breathing_samples')),
+    breathAverage: recharge.get('breathing_rate_avg'),
+  };
+}
+
+function recordOf(
+  field: Field,
+  recharges: ReadonlyMap<string, () => ReturnType<typeof rechargeOf>>,
+): SleepRecord {
   const span = spanOf(field.get('sleep_start_time'), field.get('sleep_end_time'));
   const read = (): SleepDetails => {
-    const recharge = recharges.get(field.get('date').text() ?? '');
+    const recharge = recharges.get(field.get('date').text() ?? '')?.();
     const begin = field.get('sleep_start_time').text() ?? '';
     return {
       ...stagesOf(field, span, begin),
-      heart: clockSeries(field.get('heart_rate_samples'), span.fromMs, begin),
-      ...(recharge !== undefined && {
-        heartAverage: recharge.get('heart_rate_avg'),
-        breath: clockSeries(recharge.get('breathing_samples'), span.fromMs, begin),
-        breathAverage: recharge.get('breathing_rate_avg'),
-      }),
+      heart: new ClockSamples(field.get('heart_rate_samples')).series(span, begin),
+      ...(recharge && { ...recharge, breath: recharge.breath.series(span, begin) }),
     };
   };
   return { field, ...span, read };
@@ -100,7 +127,7 @@ function stagesOf(field: Field, span: Span, begin: string) {
     awake: field.get('total_interruption_duration').number(),
   };
   if (given.deep !== undefined || given.light !== undefined) return staged(field, span, given);
-  const points = clockSeries(field.get('hypnogram'), span.fromMs, begin).samples;
+  const points = new ClockSamples(field.get('hypnogram')).dated(span.fromMs, Infinity, begin);
   const intervals = points.map(({ at, value }) => ({ stage: LEVELS[value ?? -1], from: at }));
   return stretches(field.get('hypnogram'), span, untilNext(intervals, span.toMs));
 }
@@ -117,16 +144,39 @@ function staged(field: Field, span: Span, given: StageSums) {
 
 type StageSums = { readonly [S in Stage]: number | undefined };
 
-/** `{"23:39": 58, "00:04": 56}`: the first time at or after the beginning that has this clock time. */
-function clockSeries(field: Field, fromMs: number, begin: string): Series {
-  const [, hour = '0', minute = '0', second = '0'] = /T(\d\d):(\d\d)(?::(\d\d))?/.exec(begin) ?? [];
-  const midnightMs = fromMs - ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1000;
-  const samples = field.entries().map(([clock, value]) => {
-    const ms = midnightMs + clockMs(clock, value);
+/** `{"23:39": 58, "00:04": 56}`: read once, and dated for each night, because several may have the date of one. */
+class ClockSamples {
+  private readonly byClock: () => readonly Sample[];
+
+  constructor(private readonly field: Field) {
+    this.byClock = once(() => {
+      const samples = field
+        .entries()
+        .map(([clock, value]) => ({ at: clockMs(clock, value), value: value.number() }));
+      return samples.toSorted((a, b) => a.at - b.at);
+    });
+  }
+
+  series({ fromMs, toMs }: Span, begin: string): Series {
+    return new Series(this.field, () => this.dated(fromMs, toMs, begin));
+  }
+
+  /** Each at the first time at or after `fromMs` that has its time of the clock, in order, up to `toMs`. */
+  dated(fromMs: number, toMs: number, begin: string): Sample[] {
+    const [, hour = '0', minute = '0', second = '0'] = /T(\d\d):(\d\d)(?::(\d\d))?/.exec(begin) ?? [];
+    const midnightMs = fromMs - ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1000;
+    const samples = this.byClock();
     // Samples carry whole minutes: one of the minute that the sleep began in is of the same day.
-    return { at: ms < fromMs - 60_000 ? ms + DAY_MS : Math.max(ms, fromMs), value: value.number() };
-  });
-  return { field, samples: samples.toSorted((a, b) => a.at - b.at) };
+    const first = firstFrom(fromMs - midnightMs - MINUTE_MS, samples, ({ at }) => at);
+    const found: Sample[] = [];
+    for (let index = first; index < first + samples.length; index++) {
+      const { at = NaN, value } = samples[index % samples.length] ?? {};
+      const ms = midnightMs + at + (index < samples.length ? 0 : DAY_MS);
+      if (!(ms <= toMs)) break;
+      found.push({ at: Math.max(ms, fromMs), value });
+    }
+    return found;
+  }
 }
 
 function clockMs(clock: string, field: Field): number {
@@ -138,10 +188,11 @@ function clockMs(clock: string, field: Field): number {
 function heartOf(day: Field): Series {
   const date = day.get('date').text() ?? day.get('date').fail('is missing');
   const list = day.get('heart_rate_samples');
-  const samples = list.items().map((one) => {
-    const clock = one.get('sample_time');
-    const at = clock.as(`${date}T${clock.text()}`).moment();
-    return { at, value: one.get('heart_rate').number() };
-  });
-  return { field: list, samples };
+  const samples = () =>
+    list.items().map((one) => {
+      const clock = one.get('sample_time');
+      const at = clock.as(`${date}T${clock.text()}`).moment();
+      return { at, value: one.get('heart_rate').number() };
+    });
+  return new Series(list, samples);
 }

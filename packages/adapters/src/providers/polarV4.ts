@@ -1,7 +1,8 @@
 import type { Span, Stage } from '../sleep.js';
 import { durations, stretches, untilNext } from '../durations.js';
 import { recordsOf, spanOf, type Field } from '../field.js';
-import type { Series, SleepDetails, SleepRecord } from '../records.js';
+import type { SleepDetails, SleepRecord } from '../records.js';
+import { Series } from '../series.js';
 
 /**
  * Polar AccessLink v4 ("Dynamic API"), https://www.polar.com/polar-api-v4: its page could not be read. The names are
@@ -61,21 +62,28 @@ export function beginOf(night: Field): Field {
   return night.get('sleepResult', 'hypnogram', 'sleepStart');
 }
 
-/** @internal */
-export function recordOfV4(field: Field, recharges: ReadonlyMap<string, Field>): SleepRecord {
+/** What the recharge of a date says of its nights. @internal */
+export function rechargeOfV4(
+  recharge: Field,
+): Pick<SleepDetails, 'heartAverage' | 'breath' | 'breathAverage'> {
+  return {
+    heartAverage: perMinute(recharge.get('meanNightlyRecoveryRri')),
+    breath: breathOf(recharge.get('breathingRateSamples')),
+    breathAverage: perMinute(recharge.get('meanNightlyRecoveryRespirationInterval')),
+  };
+}
+
+/** @param recharges  by date; @internal */
+export function recordOfV4(
+  field: Field,
+  recharges: ReadonlyMap<string, () => ReturnType<typeof rechargeOfV4>>,
+): SleepRecord {
   const hypnogram = field.get('sleepResult', 'hypnogram');
   const span = spanOf(beginOf(field), hypnogram.get('sleepEnd'));
-  const read = (): SleepDetails => {
-    const recharge = recharges.get(field.get('sleepDate').text() ?? '');
-    return {
-      ...stagesOf(field, hypnogram, span),
-      ...(recharge !== undefined && {
-        heartAverage: perMinute(recharge.get('meanNightlyRecoveryRri')),
-        breath: breathOf(recharge.get('breathingRateSamples')),
-        breathAverage: perMinute(recharge.get('meanNightlyRecoveryRespirationInterval')),
-      }),
-    };
-  };
+  const read = (): SleepDetails => ({
+    ...stagesOf(field, hypnogram, span),
+    ...recharges.get(field.get('sleepDate').text() ?? '')?.(),
+  });
   return { field, ...span, read };
 }
 
@@ -114,27 +122,30 @@ function perMinute(field: Field): Field {
 }
 
 function breathOf(field: Field): Series {
-  const samples = field.items().flatMap((run) => {
-    const values = run.get('breathingRateValues').items();
-    if (values.length === 0) return [];
-    const fromMs = run.get('startTime').moment();
-    const interval = run.get('sampleInterval');
-    const stepMs = interval.required(secondsOf(interval)) * 1000;
-    return values.map((value, index) => ({ at: fromMs + index * stepMs, value: value.number() }));
-  });
-  return { field, samples };
+  const samples = () =>
+    field.items().flatMap((run) => {
+      const values = run.get('breathingRateValues').items();
+      if (values.length === 0) return [];
+      const fromMs = run.get('startTime').moment();
+      const interval = run.get('sampleInterval');
+      const stepMs = interval.required(secondsOf(interval)) * 1000;
+      return values.map((value, index) => ({ at: fromMs + index * stepMs, value: value.number() }));
+    });
+  return new Series(field, samples);
 }
 
 /** Samples are dated in milliseconds after local midnight; those without a time are left out. @internal */
 export function heartOfV4(day: Field): Series {
   const date = day.get('date');
   const list = day.get('samples');
-  const timed = list.items().filter((one) => !one.get('offsetMillis').isAbsent);
-  const midnightMs = timed.length === 0 ? 0 : date.as(`${date.required(date.text())}T00:00`).moment();
-  const samples = timed.map((one) => ({
-    at: midnightMs + (one.get('offsetMillis').number() ?? 0),
-    value: one.get('heartRate').number(),
-  }));
+  const samples = () => {
+    const timed = list.items().filter((one) => !one.get('offsetMillis').isAbsent);
+    const midnightMs = timed.length === 0 ? 0 : date.as(`${date.required(date.text())}T00:00`).moment();
+    return timed.map((one) => ({
+      at: midnightMs + (one.get('offsetMillis').number() ?? 0),
+      value: one.get('heartRate').number(),
+    }));
+  };
   const device = day.get('deviceRef');
-  return { field: list, samples, source: device.get('deviceId').text() ?? device.get('uuid').text() };
+  return new Series(list, samples, device.get('deviceId').text() ?? device.get('uuid').text());
 }

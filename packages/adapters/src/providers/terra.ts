@@ -2,8 +2,8 @@ import type { Span, Stage } from '../sleep.js';
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
 import { durations, stretches, untilNext } from '../durations.js';
 import { fieldsOf, recordsOf, refuseOthers, spanOf, type Field } from '../field.js';
-import type { Series, SleepDetails, SleepRecord } from '../records.js';
-import { namedSeries } from '../series.js';
+import type { SleepDetails, SleepRecord } from '../records.js';
+import { namedSeries, type Series } from '../series.js';
 
 /**
  * Terra: data models of its OpenAPI description, https://github.com/tryterra/openapi (schemas/core), 2026-11-22.

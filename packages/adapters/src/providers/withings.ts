@@ -1,9 +1,10 @@
 import type { Span, Stage } from '../sleep.js';
 import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
-import { durations, stretches, type Stretch } from '../durations.js';
+import { durations, stretches, Stretches } from '../durations.js';
 import { Field, fieldsOf, recordsOf } from '../field.js';
-import { firstFrom, grouped } from '../ordered.js';
-import type { Series, SleepDetails, SleepRecord } from '../records.js';
+import { grouped, once } from '../ordered.js';
+import type { SleepDetails, SleepRecord } from '../records.js';
+import { Series } from '../series.js';
 import { offsetAt } from '../zone.js';
 
 /**
@@ -64,11 +65,11 @@ function byDevice(
   name: string,
 ): Series[] {
   const groups = grouped(moments, ([, values]) => deviceOf(values) ?? '');
-  return [...groups].map(([source, group]) => ({
-    field: new Field(undefined, name, undefined, activity),
-    samples: group.map(([seconds, values]) => ({ at: secondsMs(seconds, values), value: values.get(name).number() })), // prettier-ignore
-    source,
-  }));
+  const field = new Field(undefined, name, undefined, activity);
+  return [...groups].map(([source, group]) => {
+    const samples = () => group.map(([seconds, values]) => ({ at: secondsMs(seconds, values), value: values.get(name).number() })); // prettier-ignore
+    return new Series(field, samples, source);
+  });
 }
 
 function deviceOf(field: Field): string | undefined {
@@ -81,7 +82,7 @@ function seriesOf(answer: Field, action: string): Field[] | undefined {
   return recordsOf(answer, { list: ['body', 'series'], what });
 }
 
-function recordOf(field: Field, states: () => readonly Stretch[]): SleepRecord {
+function recordOf(field: Field, states: () => Stretches): SleepRecord {
   const span = { fromMs: field.get('startdate').unixSeconds(), toMs: field.get('enddate').unixSeconds() };
   const data = field.get('data');
   const read = (): SleepDetails => ({
@@ -94,7 +95,7 @@ function recordOf(field: Field, states: () => readonly Stretch[]): SleepRecord {
   return { field, ...span, eastMs, source: deviceOf(field), read };
 }
 
-function stagesOf(data: Field, span: Span, states: () => readonly Stretch[]) {
+function stagesOf(data: Field, span: Span, states: () => Stretches) {
   const given = {
     deep: data.get('deepsleepduration').number(),
     rem: data.get('remsleepduration').number(),
@@ -104,33 +105,25 @@ function stagesOf(data: Field, span: Span, states: () => readonly Stretch[]) {
   };
   if (Object.values(given).some((value) => value !== undefined))
     return durations(data, span, 'seconds', given);
-  const ordered = states();
-  const first = firstFrom(span.fromMs, ordered, ({ from }) => from);
-  const until = firstFrom(span.toMs, ordered, ({ from }) => from);
-  const intervals = ordered.slice(first, until).filter(({ to }) => to <= span.toMs);
-  return stretches(data, span, intervals);
+  return stretches(data, span, states());
 }
 
-/** The parts of the answer of `get`, oldest first, which are read if a summary says nothing of stages. */
-function statesOf(parts: readonly Field[]): () => readonly Stretch[] {
-  let states: readonly Stretch[] | undefined;
-  return () =>
-    (states ??= parts
-      .map((part) => ({
-        stage: STATES[part.get('state').number() ?? -1],
-        from: part.get('startdate').unixSeconds(),
-        to: part.get('enddate').unixSeconds(),
-      }))
-      .toSorted((a, b) => a.from - b.from));
+/** The parts of the answer of `get`, which are read if a summary says nothing of stages. */
+function statesOf(parts: readonly Field[]): () => Stretches {
+  const intervals = () =>
+    parts.map((part) => ({
+      stage: STATES[part.get('state').number() ?? -1],
+      from: part.get('startdate').unixSeconds(),
+      to: part.get('enddate').unixSeconds(),
+    }));
+  return once(() => new Stretches(intervals()));
 }
 
 /** An object of seconds since 1970 and values. */
 function samplesOf(field: Field): Series {
-  const samples = field.entries().map(([seconds, value]) => ({
-    at: secondsMs(seconds, value),
-    value: value.number(),
-  }));
-  return { field, samples };
+  const samples = () =>
+    field.entries().map(([seconds, value]) => ({ at: secondsMs(seconds, value), value: value.number() }));
+  return new Series(field, samples);
 }
 
 function secondsMs(seconds: string, field: Field): number {

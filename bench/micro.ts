@@ -3,19 +3,18 @@ import { textTable } from '#acuity/base/table.js';
 import { machine, oneOf, text, wholeNumber } from './cli.js';
 import { measure, type Effort } from './micro/harness.js';
 import { pricesTable } from './micro/prices.js';
-import { recordingsTable } from './micro/recordings.js';
 import { SUITES } from './micro/suites.js';
 import { worstTable } from './worst/search.js';
 import { spread } from './spread.js';
 
 /** Searches beside the suites: run only if they are named. */
-const SEARCHES = ['worst', 'prices', 'recordings'];
+const SEARCHES = ['worst', 'prices'];
 
 export const USAGE = `npm run bench -- micro [suites] [options]
 
   suites            of ${SUITES.map(({ name }) => name).join(', ')} (default all),
-                    or worst (which bodies hold an event loop longest), or prices (what a token of each kind of body costs;
-                    ends with 1 if one costs more than its share), or recordings (which take longest to read)
+                    or worst (which bodies hold an event loop longest), or prices (what a token of each kind of body costs,
+                    recordings too; ends with 1 if one costs more than its share)
   --rounds N        rounds in which the cases of a suite take turns, and the effort of a search (default 7)
   --round-ms N      length of a round (default 100)`;
 
@@ -33,7 +32,6 @@ export async function runMicro(args: readonly string[]): Promise<void> {
     process.stdout.write(`\n${textTable([[suite.name, 'wall', 'CPU'], ...rows])}\n`);
   }
   if (names.includes('worst')) process.stdout.write(`\n${worstTable(rounds)}\n`);
-  if (names.includes('recordings')) process.stdout.write(`\n${recordingsTable(rounds)}\n`);
   if (!names.includes('prices')) return;
   const { text, isDear } = await pricesTable(rounds);
   process.stdout.write(`\n${text}\n`);

@@ -1,7 +1,5 @@
 import t from 'tap';
-import { PROVIDERS } from '#adapters/recording.js';
 import { measure, type Suite } from '#bench/micro/harness.js';
-import { recordingsTable } from '#bench/micro/recordings.js';
 
 process.env['ORT_DISABLE_TELEMETRY'] = '1'; // before ONNX Runtime loads
 const { SUITES } = await import('#bench/micro/suites.js');
@@ -31,9 +29,4 @@ t.test('a wrong result ends the bench, and the suite is closed', async (t) => {
   };
   await t.rejects(measure(suite, EFFORT), { message: 'wrong result' });
   t.ok(isClosed);
-});
-
-t.test('recordings times the dearest of each provider', async (t) => {
-  const table = recordingsTable(2, 4096, 65_536);
-  for (const provider of PROVIDERS) t.match(table, new RegExp(`^${provider} .*(read|refused)`, 'm'));
 });

@@ -146,8 +146,8 @@ export class Stretches {
   seconds(span?: Span) {
     const { known, sums } = this;
     const index = (ms: number) => firstFrom(ms, known, ({ from }) => from);
-    let [first, end] = span === undefined ? [0, known.length] : [index(span.fromMs), index(span.toMs)];
-    if (span !== undefined && (known[end - 1]?.to ?? 0) > span.toMs) end--;
+    const [first, after] = span === undefined ? [0, known.length] : [index(span.fromMs), index(span.toMs)];
+    const end = span !== undefined && (known[after - 1]?.to ?? 0) > span.toMs ? after - 1 : after;
     const [begin, last] = [known[first], known[end - 1]];
     if (first >= end || begin === undefined || last === undefined) return undefined;
     const [before, until] = [sums[first] ?? NONE, sums[end] ?? NONE];

@@ -89,14 +89,16 @@ export function within(spans: readonly Span[], series: Series | undefined, signa
   if (series === undefined) return [];
   const readings = series.readings();
   const found: Reading[] = [];
-  let next = 0;
-  for (const { fromMs, toMs } of spans) {
-    next = Math.max(
-      next,
-      firstFrom(fromMs, readings, ({ at }) => at),
-    );
-    for (let one = readings[next]; one !== undefined && one.at <= toMs; one = readings[++next])
-      found.push(one);
+  const untilMs = spans.at(-1)?.toMs ?? -Infinity;
+  const first = firstFrom(spans[0]?.fromMs ?? Infinity, readings, ({ at }) => at);
+  // There may be tens of thousands of series with a sample each, and dozens of spans.
+  for (
+    let index = first, one = readings[index];
+    one !== undefined && one.at <= untilMs;
+    one = readings[++index]
+  ) {
+    const span = spans[firstFrom(one.at, spans, ({ toMs }) => toMs)];
+    if (span !== undefined && span.fromMs <= one.at) found.push(one);
   }
   if (found.length >= SUSPECT_SAMPLES_MIN)
     series.field.located(() => checkUnit(signal, found.map(({ value }) => value))); // prettier-ignore

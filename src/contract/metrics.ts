@@ -84,6 +84,13 @@ export const RECORDING_OUTCOMES = ['read', 'refused'] as const;
 /** The stages of a scored request, in order; `total` is all of them. */
 export const STAGES = ['receive', 'read', 'queue', 'dispatch', 'infer', 'reply', 'total'] as const;
 
+/**
+ * How a caller was lost before its answer. `pipelined`: more bytes came in one packet with the request, and at them the
+ * HTTP library closes the connection.
+ */
+export const GONE_CAUSES = ['hungUp', 'pipelined'] as const;
+export type GoneCause = (typeof GONE_CAUSES)[number];
+
 export const GC_KINDS = ['minor', 'major', 'incremental', 'weak'] as const;
 
 const MS: { readonly scale: number } = { scale: 0.001 };
@@ -113,7 +120,8 @@ export const METRICS = {
   gone: {
     type: 'counter',
     name: 'acuity_callers_gone_total',
-    help: 'Requests whose caller hung up before the answer',
+    help: 'Requests whose connection ended before the answer, by cause: the caller hung up, or sent another request, or bytes beyond the length, in the same packet (pipelined), at which the HTTP library closes it',
+    labels: { cause: GONE_CAUSES },
   },
   bodyBytes: {
     type: 'counter',

@@ -1,6 +1,6 @@
 import type { Admission, Limited } from '../auth/rateLimiter.js';
 import type { Log } from '../process/log.js';
-import type { RecordingLabel, RefusalCause } from '../contract/metrics.js';
+import type { GoneCause, RecordingLabel, RefusalCause } from '../contract/metrics.js';
 
 /** What is known of an exchange; it grows with each step. */
 export interface ExchangeRecord {
@@ -18,6 +18,8 @@ export interface ExchangeRecord {
   readonly caller: Admission | Limited | undefined;
   /** Whose recording was read; undefined without one. */
   readonly recording?: RecordingLabel | undefined;
+  /** Why its connection ended before the answer; undefined if it did not. */
+  readonly goneBy?: GoneCause | undefined;
 }
 
 /** What the log says about an answered request: never a key, a header, or a value from the body. */

@@ -10,6 +10,7 @@ import type { BodyScoring } from './answerBody.js';
 import type { BodyBudget } from './bodyBudget.js';
 import type { LoopLag } from './loopMetrics.js';
 import type { RefusalThrottle } from './refusalThrottle.js';
+import type { Turns } from './turns.js';
 import type { RequestMetrics } from './requestMetrics.js';
 import type { RequestObserver } from './requestObserver.js';
 
@@ -45,6 +46,7 @@ export interface Door {
   /** The scorer of the model in force, replaced as a whole when another is loaded. */
   readonly scorer: Scorer;
   readonly refusalThrottle: RefusalThrottle;
+  readonly turns: Turns;
   /** Connections end after their answers, because the listener is about to close. */
   readonly isDraining: boolean;
   /** A worker hangs: nothing is scored any more. */

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { HttpResponse } from 'uWebSockets.js';
 import type { Admission, Limited } from '../auth/rateLimiter.js';
 import type {
+  GoneCause,
   LimitCause,
   OverloadCause,
   PlainCause,
@@ -81,6 +82,9 @@ export class Exchange implements BodyScoring, HeldRefusal, ExchangeRecord {
   receivedMs: number;
   bodyBytes = 0;
   caller: Admission | Limited | undefined;
+  goneBy: GoneCause | undefined;
+  /** The turn of the loop in which the last byte of the body came. */
+  private receivedTurn = NaN;
   /** Pays for the rest of a body that is refused. */
   private payer: Admission | undefined;
   quality: Quality | undefined;
@@ -122,13 +126,18 @@ export class Exchange implements BodyScoring, HeldRefusal, ExchangeRecord {
   /** The last byte of the body has come. */
   received(bytes: number, nowMs: number): void {
     this.bodyBytes = bytes;
+    this.receivedTurn = this.door.turns.current;
     this.receivedMs = nowMs;
   }
 
-  /** The caller hung up. */
+  /**
+   * The caller hung up; or sent more in the packet that ended the request, at which the library, which can't answer
+   * two at once, closes the connection before this turn of the loop ends.
+   */
   abort(): void {
     if (this.isGone) return;
     this.isGone = true;
+    this.goneBy = this.receivedTurn === this.door.turns.current ? 'pipelined' : 'hungUp';
     if (this.list === undefined) this.door.options.observer.hungUp(this);
     else this.list.abort();
   }

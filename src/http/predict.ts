@@ -21,6 +21,7 @@ import { RefusalThrottle } from './refusalThrottle.js';
 import { type OwnAnswer, OwnRequest } from './ownRequest.js';
 import { type ConnectionEnd, headerLine } from './reply.js';
 import { RetryAfter } from './retryAfter.js';
+import { Turns } from './turns.js';
 
 /** The headers that are read, as bytes, so that the library need not convert them for each request. */
 const X_API_KEY = Buffer.from('x-api-key');
@@ -41,6 +42,7 @@ export class Predict implements Door {
   isDraining = false;
   isHung = false;
   readonly refusalThrottle: RefusalThrottle;
+  readonly turns = new Turns();
   private readonly retryAfter: RetryAfter;
   private readonly lists: Lists;
   private readonly recordings: Recordings;

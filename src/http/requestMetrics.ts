@@ -1,10 +1,12 @@
 import {
+  GONE_CAUSES,
   KEY_KINDS,
   RECORDING_LABELS,
   RECORDING_OUTCOMES,
   REFUSAL_CAUSES,
   STAGES,
   STATUSES,
+  type GoneCause,
   type LoopRecorders,
   type RecordingLabel,
   type RefusalCause,
@@ -76,8 +78,8 @@ export class RequestMetrics {
     for (const { type } of findings) this.metrics.findings.add(FINDING_CELLS[type]);
   }
 
-  callerGone(): void {
-    this.metrics.gone.add(0);
+  callerGone(cause: GoneCause = 'hungUp'): void {
+    this.metrics.gone.add(GONE_CAUSES.indexOf(cause));
   }
 
   served({ startedMs, receivedMs, endedMs, timing }: ServedTimes): void {

@@ -46,7 +46,7 @@ export class RequestObserver {
   hungUp(record: ExchangeRecord): void {
     this.refund(record);
     const { metrics, tracer, clock } = this.options;
-    metrics.callerGone();
+    metrics.callerGone(record.goneBy);
     tracer?.ended(record, { endedMs: clock.monotonicMs() });
   }
 
@@ -81,7 +81,7 @@ export class RequestObserver {
   /** The caller of a list hung up before its end. Its lines have already given back their part of the day's quota. */
   listHungUp(record: ExchangeRecord, lines: number): void {
     const { metrics, tracer, clock } = this.options;
-    metrics.callerGone();
+    metrics.callerGone(record.goneBy);
     tracer?.ended(record, { endedMs: clock.monotonicMs(), lines });
   }
 

@@ -18,7 +18,7 @@ export const TERMINALS = terminals();
 export const isReload = (signal: StopSignal): boolean => signal === 'SIGHUP' && TERMINALS.length === 0;
 
 /**
- * Keeps Node's inspector shut, which SIGUSR1 opens on a port of this machine: whoever reaches that runs code in this
+ * Keeps Node's inspector shut, which SIGUSR1 opens on a port of this machine: a user who reaches that runs code in this
  * process. Before its first line of code a process can't take signals, so what one has opened by then is closed.
  */
 export function keepInspectorShut(): void {

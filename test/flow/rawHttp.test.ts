@@ -1,7 +1,9 @@
 import t from 'tap';
 import { Connection, head } from '../fixtures/connection.js';
 import { OUTCOMES, rawCases, sendCase, type RawCase } from '../fixtures/rawCases.js';
+import { metricsOf, valueOf } from '../fixtures/promtool.js';
 import { startServer } from '../fixtures/server.js';
+import { until } from '../fixtures/until.js';
 
 /**
  * What the HTTP library makes of odd bytes, pinned: `docs/HTTP-EDGES.md` promises this and no more. Where a case comes
@@ -74,3 +76,30 @@ t.test('each case comes to what the document says, and it lists no others', asyn
   }
   t.strictSame(new Set(cases.map(({ what }) => what)), new Set(OUTCOMES.keys()));
 });
+
+t.test(
+  'a request that is lost since another came in its packet is counted apart from hang-ups',
+  async (t) => {
+    const gone = async (cause: string): Promise<number> =>
+      valueOf(await metricsOf(server.adminPort), 'acuity_callers_gone_total', { cause });
+    const headers = { 'X-API-Key': server.key, 'Content-Length': String(BODY.length) };
+    const one = head({ headers }) + BODY;
+    const list = head({ headers: { ...headers, 'Content-Type': 'application/x-ndjson' } }) + BODY;
+    const [pipelined, hungUp] = [await gone('pipelined'), await gone('hungUp')];
+    t.ok(pipelined >= 2, 'those of the table');
+    for (const first of [one, list]) {
+      const connection = await Connection.open(server.port, t);
+      await connection.write(first + one);
+      t.equal(await connection.closed(), '');
+    }
+    // A body that is not whole yet, and a whole one of a caller that stops listening at once.
+    for (const sent of [one.slice(0, -1), list]) {
+      const connection = await Connection.open(server.port, t);
+      await connection.write(sent);
+      connection.destroy();
+    }
+    await until(async () => (await gone('pipelined')) === pipelined + 2);
+    await until(async () => (await gone('hungUp')) > hungUp);
+    t.equal(await gone('pipelined'), pipelined + 2);
+  },
+);

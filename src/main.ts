@@ -1,12 +1,13 @@
 #!/usr/bin/env node
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { environment } from './config/environment.js';
 import { keepInspectorShut, takeStopSignals } from './process/signals.js';
 import type { ServeHooks } from './server/service.js';
 
 /** Runs a command; `hooks` are passed on to `serve`. Signals are taken first: loading the rest takes a while. */
 export async function run(argv: readonly string[], hooks?: ServeHooks): Promise<void> {
-  keepInspectorShut();
+  keepInspectorShut(environment()['NODE_OPTIONS']);
   if (argv[0] === 'serve') takeStopSignals();
   const { parse } = await import('./commands/program.js');
   await parse(argv, hooks);

@@ -1,7 +1,6 @@
 /** The signals of this process, taken in one place from the first line of its code to its end. */
 import inspector from 'node:inspector';
 import { constants } from 'node:os';
-import { environment } from '../config/environment.js';
 import { terminals } from './leave.js';
 
 /** Each would end the process by default; SIGQUIT would also write its memory to a file. */
@@ -19,11 +18,12 @@ export const isReload = (signal: StopSignal): boolean => signal === 'SIGHUP' && 
 
 /**
  * Keeps Node's inspector shut, which SIGUSR1 opens on a port of this machine: a user who reaches that runs code in this
- * process. Before its first line of code a process can't take signals, so what one has opened by then is closed.
+ * process. Before its first line of code a process can't take signals, so what one has opened by then is closed,
+ * unless an option of the command line or `nodeOptions` (the variable) asks for it.
  */
-export function keepInspectorShut(): void {
+export function keepInspectorShut(nodeOptions = ''): void {
   process.on('SIGUSR1', () => undefined);
-  const options = [...process.execArgv, environment()['NODE_OPTIONS']].join(' ');
+  const options = [...process.execArgv, nodeOptions].join(' ');
   if (!/--inspect(-brk|-wait)?(=|\s|$)/.test(options)) inspector.close();
 }
 

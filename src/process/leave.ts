@@ -69,24 +69,47 @@ function isPoolAtWork(): boolean {
 }
 
 /**
- * Kills the process after `limitMs` from a thread of its own: the last resort if the event loop itself hangs. The
- * thread's code is passed as text, because loading a file would wait for the pool. Resolves once the thread waits,
- * since exiting while a thread starts can crash; rejects if the thread can't be started, for instance without a free
- * file descriptor.
+ * Kills the process if its end does not come in time: the last resort if the event loop itself hangs. Its thread starts
+ * with the process: at the end a starved machine may start none in time, and V8 aborts where no address space is left
+ * for one. The thread's code is passed as text, because loading a file would wait for the pool.
  */
-export async function killAfter(limitMs: number): Promise<void> {
-  const at = process.hrtime.bigint() + BigInt(Math.round(limitMs)) * 1_000_000n;
-  const watchdog = new Worker(WATCHDOG, { eval: true, execArgv: [], workerData: at });
-  watchdog.unref();
-  await once(watchdog, 'message');
+export class Watchdog {
+  /** Nanoseconds on the clock of `process.hrtime`; `NEVER_YET` until there is a limit. */
+  private readonly at = new BigInt64Array(new SharedArrayBuffer(BigInt64Array.BYTES_PER_ELEMENT));
+  /**
+   * Resolves once the thread waits, since exiting while a thread starts can crash; rejects if it can't be started, for
+   * instance without a free file descriptor.
+   */
+  readonly started = this.start();
+
+  /** Kills the process `inMs` milliseconds from now, or earlier if an earlier limit stands. */
+  limit(inMs: number): void {
+    const at = process.hrtime.bigint() + BigInt(Math.round(inMs)) * 1_000_000n;
+    const known = Atomics.load(this.at, 0);
+    if (known !== NEVER_YET && known <= at) return;
+    Atomics.store(this.at, 0, at);
+    Atomics.notify(this.at, 0);
+  }
+
+  private async start(): Promise<void> {
+    const resourceLimits = { maxYoungGenerationSizeMb: 1 };
+    const thread = new Worker(WATCHDOG, { eval: true, execArgv: [], workerData: this.at, resourceLimits });
+    thread.unref();
+    await once(thread, 'message');
+  }
 }
+
+const NEVER_YET = 0n;
 
 const WATCHDOG = `
 const { parentPort, workerData: at } = require('node:worker_threads');
 parentPort.postMessage('waiting');
-const leftMs = Number(at - process.hrtime.bigint()) / 1e6;
-Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Math.max(0, leftMs));
-process.kill(process.pid, 'SIGKILL');
+for (;;) {
+  const known = Atomics.load(at, 0);
+  const leftMs = known === ${NEVER_YET}n ? Infinity : Number(known - process.hrtime.bigint()) / 1e6;
+  if (leftMs <= 0) process.kill(process.pid, 'SIGKILL');
+  Atomics.wait(at, 0, known, Math.max(0, leftMs));
+}
 `;
 
 /**

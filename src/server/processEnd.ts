@@ -1,7 +1,7 @@
 import type { FileThreads } from '../files/fileThreads.js';
+import { messageOf, OperatorError } from '../base/errors.js';
 import { within } from '../base/within.js';
-import { killAfter, leave } from '../process/leave.js';
-import type { Log } from '../process/log.js';
+import { leave, Watchdog } from '../process/leave.js';
 import type { StandardOutput } from '../process/standardOutput.js';
 
 /*
@@ -13,7 +13,6 @@ const KILL_MS = 1800;
 const STEP_MS = 1000;
 
 export interface ProcessEndOptions {
-  readonly log: Log;
   readonly output: StandardOutput;
   readonly threads: FileThreads;
   readonly terminals: readonly number[];
@@ -34,21 +33,24 @@ export interface LastSteps {
 /** The end of the process: within a limit, even if something hangs. Times are those of `performance.now`. */
 export class ProcessEnd {
   hasBegun = false;
-  /** When this process is killed if it still runs. */
-  private killedAtMs = Infinity;
-  /** Resolves when the kill is certain. */
-  private limited: Promise<unknown> = Promise.resolve();
+  private readonly watchdog = new Watchdog();
 
-  constructor(private readonly options: ProcessEndOptions) {}
+  constructor(private readonly options: ProcessEndOptions) {
+    this.watchdog.started.catch(() => undefined); // `guarded` tells it
+  }
+
+  /** Resolves when the process is sure to end once it has to. @throws OperatorError where no thread can be started */
+  async guarded(): Promise<void> {
+    try {
+      await this.watchdog.started;
+    } catch (error) {
+      throw new OperatorError(`no thread can be started: ${messageOf(error)}`, { cause: error });
+    }
+  }
 
   /** Ends the process soon after `atMs` at the latest. */
   limit(atMs: number): void {
-    // A thread that already waits for an earlier moment is enough: another takes long to start on a starved
-    // machine.
-    const killAtMs = atMs + KILL_MS;
-    if (this.killedAtMs <= killAtMs) return;
-    this.killedAtMs = killAtMs;
-    this.limited = Promise.all([this.limited, this.killAt(killAtMs)]);
+    this.watchdog.limit(atMs + KILL_MS - performance.now());
   }
 
   async leave({ code, signal, endsMs, settled, hasRuns }: LastSteps): Promise<void> {
@@ -56,21 +58,12 @@ export class ProcessEnd {
     const { threads, output, terminals } = this.options;
     this.limit(endsMs);
     const stepMs = endsMs - performance.now() + STEP_MS;
-    const steps = [...settled(), threads.close(), this.limited];
+    const steps = [...settled(), threads.close(), Promise.allSettled([this.watchdog.started])];
     const outcomes = await Promise.all(steps.map((step) => within(stepMs, step)));
     await output.flushed(FLUSH_MS);
     // No thread is starting or ending any more, and no event loop but this one runs.
     const isSettled = outcomes.every(Boolean);
     const state = !isSettled ? 'busy' : hasRuns() || threads.isHanging ? 'halted' : 'idle';
     await leave({ code, signal, threads: state, terminals });
-  }
-
-  private async killAt(atMs: number): Promise<void> {
-    try {
-      await killAfter(atMs - performance.now());
-    } catch (error) {
-      this.killedAtMs = Infinity;
-      this.options.log.warn({ err: error }, 'no thread that ends the process where stopping hangs');
-    }
   }
 }

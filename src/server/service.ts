@@ -122,7 +122,7 @@ class Service {
     private readonly output: StandardOutput,
     private readonly log: Log,
   ) {
-    this.end = new ProcessEnd({ log, output, threads: this.threads, terminals: TERMINALS });
+    this.end = new ProcessEnd({ output, threads: this.threads, terminals: TERMINALS });
   }
 
   async run(): Promise<void> {
@@ -137,7 +137,7 @@ class Service {
   private async start(): Promise<void> {
     const { config, log, threads } = this;
     const modelFiles = threads.files(MODEL_PATIENCE);
-    const bundle = await loadBundle(config.model, modelFiles);
+    const [bundle] = await Promise.all([loadBundle(config.model, modelFiles), this.end.guarded()]);
     this.assertWanted();
     const limits = new Limits(allocateLimits(KEYS_MAX));
     const keyFiles = { keys: threads.files(KEYS_PATIENCE), usage: threads.files(USAGE_PATIENCE) };

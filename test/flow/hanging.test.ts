@@ -1,4 +1,5 @@
-import { closeSync, constants, openSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { BAD_AGES } from '../fixtures/ages.js';
@@ -74,6 +75,15 @@ async function askWhatHangs(server: RunningServer): Promise<void> {
   for (let other = 0; other < 2; other++) await send(server.port, { target: '/other' });
 }
 
+/** No thread of Node starts with less. */
+const SLACK_BYTES = 16 * 1024 * 1024;
+
+function leaveNoAddressSpace(pid: number): void {
+  const [, used] = /VmSize:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  const bytes = Number(used) * 1024 + SLACK_BYTES;
+  execFileSync('prlimit', ['--pid', String(pid), `--as=${bytes}`]);
+}
+
 function secondSignal(server: RunningServer): void {
   server.signal('SIGTERM');
   server.signal('SIGINT');
@@ -111,6 +121,17 @@ const CASES: Readonly<Record<string, Case>> = {
     trouble: 'defect',
     act: (server) => server.signal('SIGUSR2'),
     exit: DEFECT,
+  },
+  'no address space for another thread': {
+    loops: 1,
+    before: async ({ pid }) => leaveNoAddressSpace(pid),
+    exit: CLEAN,
+  },
+  'a main event loop that hangs, and no address space for another thread': {
+    loops: 2,
+    trouble: 'loop-hangs',
+    before: async ({ pid }) => leaveNoAddressSpace(pid),
+    exit: KILLED,
   },
   'a main event loop that hangs': { loops: 2, trouble: 'loop-hangs', exit: KILLED },
   'a file operation for which exit would wait for ever': {

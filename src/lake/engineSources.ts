@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm';
 import type { Field, Schema, Type } from 'apache-arrow';
-import { quoted, textOf, type Engine, type NamedType } from './engine.js';
+import { NO_CELL, quoted, textOf, type Engine, type NamedType } from './engine.js';
 import { TableError } from './errors.js';
 import type { Partition } from './inputs.js';
 import { fieldOf } from './names.js';
@@ -139,7 +139,7 @@ export async function csvSource(
     `max_line_size = ${rowBytesMax}`,
     `buffer_size = ${Math.max(BUFFER_BYTES, 2 * rowBytesMax)}`,
   ];
-  const line = `read_csv(${file}, columns = {'line': 'VARCHAR'}, header = false, delim = '\u0001', quote = '', escape = '', ${shared.join(', ')})`;
+  const line = `read_csv(${file}, columns = {'line': 'VARCHAR'}, header = false, delim = '', quote = '', escape = '', ${shared.join(', ')})`;
   const [[head] = []] = await engine.texts(`SELECT line FROM ${line} LIMIT 1`, what);
   if (head === undefined || head === null) return { what, from: '(SELECT 1 LIMIT 0)', columns: [] };
   const { delimiter, names } = headerOf(head.replace(/^\uFEFF/, '').replace(/\r$/, ''));
@@ -152,7 +152,7 @@ export async function csvSource(
     `delim = ${textOf(delimiter)}`,
     `quote = '"'`,
     `escape = '"'`,
-    `nullstr = '\u0001'`, // so that a cell that is not there differs from an empty one
+    `nullstr = '${NO_CELL}'`, // so that a cell that is not there differs from an empty one
     'null_padding = true',
     ...shared,
   ];

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { Table, TimestampMillisecond, tableToIPC, vectorFromArray } from 'apache-arrow';
 import t from 'tap';
+import { Engine, upload } from '#acuity/lake/engine.js';
 import { TableError } from '#acuity/lake/errors.js';
 import { requestsOf } from '#acuity/load/payloads.js';
 import { HandScorer } from '#fixtures/handScorer.js';
@@ -233,6 +234,31 @@ t.test('CSV of any delimiter, with a mark, blank lines, breaks in quotes, compre
   const { rows: found } = await scoreOne(broken, { to: 'ndjson', keep: ['id', 'kept'] });
   t.ok(found.length === 9_000 && found.every(({ id }, row) => id === row), 'in order');
   t.equal(found[8_000]?.['kept'], 'a\nb');
+});
+
+t.test('a control character is a letter like any other: in a header, a cell, and what is kept', async (t) => {
+  const notes = ['a\u0001b', '\u0001', '\u0002', '\u0001\u0002\u001f', '"\n"'];
+  const path = fileOf(
+    t,
+    'a.csv',
+    `id,no\u0001te,age\n${notes.map((note, row) => `${row},${note},30`).join('\n')}\n`,
+  );
+  const expected = notes.map((note) => note.replace('"\n"', '\n'));
+  for (const to of ['ndjson', 'parquet'] as const) {
+    const { rows: found, bad } = await scoreOne(path, { to, keep: ['no\u0001te'] });
+    t.strictSame(bad, [], to);
+    t.strictSame(
+      found.map((row) => row['no\u0001te']),
+      expected,
+      to,
+    );
+  }
+  const { text } = await scoreOne(path, { to: 'csv', keep: ['no\u0001te'] });
+  const written = fileOf(t, 'b.csv', text);
+  const engine = await Engine.open({});
+  await upload(engine, written, `${written}.copy.csv`);
+  engine.close();
+  t.equal(readFileSync(`${written}.copy.csv`, 'utf8'), text, 'into a store too');
 });
 
 t.test('a cell of CSV is a bad row by its column, with the remedy and without its value', async (t) => {

@@ -3,7 +3,7 @@
  * one bit for each keyIndex: whether its entry changed since `Limits.takeChanged`.
  *
  *   header   keysMax │ replicas
- *   entry    lock │ day │ used │ used the day before │ spent (tokens) │ settledMs │ taken │ day before │ most │ its day │ – │ – │ spent day
+ *   entry    lock │ day │ used │ used the day before │ spent (tokens) │ settledMs │ taken │ day before │ most │ its day │ last day but one │ its used │ spent day
  *   marks    a bit for each entry
  *
  * The bucket counts tokens spent, not tokens left, so zeroed memory is a full bucket at any time.
@@ -28,7 +28,16 @@ const TAKEN = 4;
 const DAY_BEFORE = 10;
 const MOST = 11;
 const MOST_DAY = 12;
+/** As `DAY_BEFORE` and `USED_BEFORE`, of the day counted before that. */
+const DAY_EARLIER = 13;
+const USED_EARLIER = 14;
 const SPENT_DAY = 15;
+/** The days that are remembered, the newest counted first: a clock may see two wrong ones and come back. */
+const DAYS = [
+  [DAY, USED],
+  [DAY_BEFORE, USED_BEFORE],
+  [DAY_EARLIER, USED_EARLIER],
+] as const;
 const MARKS_IN_CELL = 32;
 
 const INT32_MAX = 2 ** 31 - 1;
@@ -160,11 +169,10 @@ export class Limits {
   /** Returns `count` to that day's quota; the day may be over by now. */
   refund(keyIndex: number, day: number, count = 1): void {
     const first = this.#lock(keyIndex);
-    const isToday = this.#cell(first + DAY) === day;
-    const cell = first + (isToday ? USED : USED_BEFORE);
-    if ((isToday || this.#cell(first + DAY_BEFORE) === day) && this.#cell(cell) !== 0) {
-      // 32 bits without a sign, as they are read.
-      this.#cells[cell] = Math.max(0, (this.#cell(cell) >>> 0) - count);
+    for (const [dayCell, usedCell] of DAYS) {
+      const used = this.#cell(first + usedCell) >>> 0; // 32 bits without a sign, as they are read
+      if (this.#cell(first + dayCell) !== day || used === 0) continue;
+      this.#cells[first + usedCell] = Math.max(0, used - count);
       this.#mark(keyIndex);
     }
     this.#unlock(first);
@@ -271,11 +279,15 @@ export class Limits {
     // Another thread's clock is past midnight already, so keep its day.
     if (day === counted - 1 && msToNextDay(nowMs) <= SET_BACK_MS) return counted;
     // Any other day in the future: the clock was wrong. It must neither block today's quota nor give it again.
-    const used = this.#cell(first + DAY_BEFORE) === day ? this.#cell(first + USED_BEFORE) : 0;
-    this.#cells[first + DAY_BEFORE] = counted;
-    this.#cells[first + USED_BEFORE] = this.#cell(first + USED);
-    this.#cells[first + DAY] = day;
-    this.#cells[first + USED] = used;
+    let [moved, used] = [day, 0];
+    for (const [dayCell, usedCell] of DAYS) {
+      const here = [this.#cell(first + dayCell), this.#cell(first + usedCell)] as const;
+      [this.#cells[first + dayCell], this.#cells[first + usedCell]] = [moved, used];
+      [moved, used] = here;
+      if (moved === day) break;
+    }
+    // Found again: its count, which the loop has moved out of its place.
+    if (moved === day) this.#cells[first + USED] = used;
     return day;
   }
 

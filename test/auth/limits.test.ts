@@ -93,12 +93,13 @@ t.test('a thread whose clock is not at midnight yet is charged to the day that o
   t.equal(take(midnight), DAILY_EXCEEDED);
 });
 
-for (const days of [1, 2, 30]) {
-  t.test(`a clock set ${days} days forth and back gives no second quota for the day`, async (t) => {
+for (const days of [[1], [2], [30], [30, -30], [1, 2], [2, 1, 2, 1]]) {
+  t.test(`a clock set ${days.join(', ')} days off and back gives no second quota for the day`, async (t) => {
     const { limits, take, admitted } = scene(null, 3);
     const today = take();
     admitted(1);
-    t.equal(admitted(5, days * DAY_MS), 3, 'the other day has its own');
+    for (const [at, off] of days.entries())
+      t.equal(admitted(5, off * DAY_MS), days.indexOf(off) === at ? 3 : 0, 'another day has its own');
     t.equal(limits.leftOfDay(KEY_INDEX, 3, NOON_MS), 1);
     t.equal(take(), today);
     t.equal(take(), DAILY_EXCEEDED);

@@ -2,12 +2,15 @@ import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { ifPresent } from '../files/fileError.js';
 import { directFiles, type Files } from '../files/files.js';
+import type { Presence } from '../files/presence.js';
 import { dateOf, dayOf } from './limits.js';
 import { KeyStoreError, parsedJson, storeError } from './record.js';
 import { takeCounts, type DailyUsage, type Ledger, type LedgerParts } from './store.js';
 
 const VERSION = 1;
 const COUNT_MAX = 2 ** 32 - 1;
+const SHARED =
+  'another process serves from this key file: each counts for itself and overwrites the counts of the other, so quotas are exceeded and "acuity keys usage" says too little; end one of them, or share a store with ACUITY_KEYS=redis://… (docs/FLEET.md)';
 
 const UsageFile = Compile(
   Type.Object({
@@ -85,22 +88,37 @@ export class FileCounts implements Ledger {
   readonly everyMs = 1000;
   readonly isLocal = false;
   readonly #parts: LedgerParts;
-  readonly #files: Pick<UsageFiles, 'read' | 'write'>;
+  readonly #files: Pick<UsageFiles, 'read' | 'write' | 'days'>;
+  readonly #attend: (() => Promise<Presence>) | undefined;
+  #presence: Presence | undefined;
   /** By day: predictions by key id. */
   readonly #days = new Map<number, Map<string, number>>();
   #isSaved = true;
   #saving: Promise<void> | undefined;
 
-  constructor(parts: LedgerParts, files: Pick<UsageFiles, 'read' | 'write'>) {
+  /** `attend` tells whether another process counts in the same files. */
+  constructor(
+    parts: LedgerParts,
+    files: Pick<UsageFiles, 'read' | 'write' | 'days'>,
+    attend?: () => Promise<Presence>,
+  ) {
     this.#parts = parts;
     this.#files = files;
+    this.#attend = attend;
+  }
+
+  async restore(): Promise<string | undefined> {
+    this.#presence = await this.#attend?.();
+    await this.#restoreCounts();
+    return this.#presence?.isShared === true ? SHARED : undefined;
   }
 
   /** Restores what an earlier server counted today, else last: the clock may be wrong only now. */
-  async restore(): Promise<void> {
+  async #restoreCounts(): Promise<void> {
     const { limits, keys, clock } = this.#parts;
-    for (const { day, used } of await this.#files.read()) this.#days.set(day, new Map(Object.entries(used)));
     const today = dayOf(clock.nowMs());
+    for (const { day, used } of [...(await this.#files.read()), ...(await this.#files.days(today, today))])
+      this.#days.set(day, new Map(Object.entries(used)));
     const day = this.#days.has(today) ? today : Math.max(...this.#days.keys());
     const counts = this.#days.get(day);
     if (counts === undefined) return;
@@ -118,7 +136,11 @@ export class FileCounts implements Ledger {
   async close(): Promise<void> {
     // After a save that began before the last answer.
     await this.#saving?.catch(() => undefined);
-    await this.save();
+    try {
+      await this.save();
+    } finally {
+      await this.#presence?.leave();
+    }
   }
 
   async #write(): Promise<void> {

@@ -93,7 +93,8 @@ export class Keyring {
       throw new KeyStoreError(`no room for more than ${this.#options.limits.keysMax} keys`);
     this.#seen();
     try {
-      await this.#ledger.restore();
+      const warning = await this.#ledger.restore();
+      if (warning !== undefined) this.#reportOnce(warning);
       this.isCounting = true;
     } catch (error) {
       if (!(error instanceof ReadOnlyStoreError)) throw error; // else each save tries, and tells

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import type { Files } from '../files/files.js';
+import { directFiles, type Files } from '../files/files.js';
+import { attend } from '../files/presence.js';
 import { FileCounts, UsageFiles } from './fileCounts.js';
 import { FileKeyStore } from './fileStore.js';
 import { KeyStoreError } from './record.js';
@@ -50,7 +51,7 @@ export function storesAt(location: string, files?: StoreFiles): KeyStores {
     usage: (first, last) => usage.days(first, last),
     isShared: false,
     spread: () => Promise.resolve({ replicas: 0, seen: 0 }),
-    ledger: (parts) => new FileCounts(parts, usage),
+    ledger: (parts) => new FileCounts(parts, usage, () => attend(path, files?.keys ?? directFiles)),
     close: () => undefined,
   };
 }

@@ -91,7 +91,7 @@ export class RedisCounts implements Ledger {
   }
 
   /** Says that this replica is there, and reads what the others have counted. */
-  async restore(): Promise<void> {
+  async restore(): Promise<undefined> {
     try {
       await this.#tell([]);
     } finally {

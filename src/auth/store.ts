@@ -180,8 +180,8 @@ export interface Ledger {
   readonly everyMs: number;
   /** Whether the counts of other replicas are out of reach: quotas then are this replica's share, rates its own. */
   readonly isLocal: boolean;
-  /** Reads the earlier counts, and those of other replicas. */
-  restore(): Promise<void>;
+  /** Reads the earlier counts, and those of other replicas. Resolves to a warning if there is one. */
+  restore(): Promise<string | undefined>;
   save(): Promise<void>;
   /** Saves one last time. */
   close(): Promise<void>;

@@ -8,6 +8,7 @@ import {
   readFileSync,
   realpathSync,
   statSync,
+  unlinkSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { removeLeftovers, replaceFile } from './atomicFile.js';
@@ -38,6 +39,8 @@ export const FILE_OPERATIONS = {
       .join('\n'),
   replaceFile: (path: string, text: string): void => replaceFile(path, [text]),
   removeLeftovers,
+  namesIn: (folder: string): string[] => readdirSync(folder),
+  remove: (path: string): void => unlinkSync(path),
 };
 
 type Operations = typeof FILE_OPERATIONS;

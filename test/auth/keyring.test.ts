@@ -16,7 +16,7 @@ const DAY_MS = 86_400_000;
 const NOON_MS = 20_000 * DAY_MS + DAY_MS / 2;
 const DEMO: KeyOrder = { kind: 'demo', ratePerS: null, dailyMax: 5 };
 
-type UsageStore = Pick<UsageFiles, 'read' | 'write'>;
+type UsageStore = Pick<UsageFiles, 'read' | 'write' | 'days'>;
 
 interface Parts {
   readonly keys: KeyringOptions['store'];
@@ -72,6 +72,7 @@ function memoryUsage(): UsageStore {
   let saved: readonly DailyUsage[] = [];
   return {
     read: async () => saved,
+    days: async () => [],
     write: async (days) => void (saved = structuredClone(days)),
   };
 }
@@ -112,7 +113,7 @@ t.test('counts that can’t be written are reported, and written as soon as poss
   const { record, key } = issue(DEMO, NOON_MS);
   let isBroken = true;
   const flaky: UsageStore = {
-    read: () => usage.read(),
+    ...usage,
     write: (days) => (isBroken ? Promise.reject(new Error('disk full')) : usage.write(days)),
   };
   const { keyCheck, keyring, problems } = await start({ keys: storeOf([record]), usage: flaky });
@@ -239,6 +240,19 @@ for (const [what, saves, restarts] of [
     ]);
   });
 }
+
+t.test('a clock that saw two other days gives no second quota to a start once it is back', async (t) => {
+  const path = join(t.testdir(), 'keys.usage.json');
+  const admitted: number[] = [];
+  for (const days of [0, 5, 10, 0]) {
+    const nowMs = NOON_MS + days * DAY_MS;
+    const { limits, usage } = counting(path, { nowMs: () => nowMs });
+    await usage.restore();
+    admitted.push(taken(limits, BUSY, 9, nowMs));
+    await usage.close();
+  }
+  t.strictSame(admitted, [5, 5, 5, 0]);
+});
 
 t.test('a key that comes back after days leaves the counts of its last day as they are', async (t) => {
   let nowMs = NOON_MS;

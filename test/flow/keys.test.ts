@@ -1,10 +1,10 @@
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { Connection, sendOn } from '../fixtures/connection.js';
 import { acuity } from '../fixtures/scripts.js';
-import { CLEAN, startServer } from '../fixtures/server.js';
+import { CLEAN, startServer, type RunningServer } from '../fixtures/server.js';
 import { loopsOf } from '../fixtures/stops.js';
 import { until } from '../fixtures/until.js';
 
@@ -120,3 +120,30 @@ t.test(
     t.strictSame(await server.stop(), CLEAN);
   },
 );
+
+t.test('a second server on one key file says so, once; a crash leaves no such warning behind', async (t) => {
+  const folder = join(
+    t.testdir(),
+    'a folder whose path is longer than that of a socket may be',
+    'x'.repeat(99),
+  );
+  mkdirSync(folder, { recursive: true });
+  const env = { ACUITY_KEYS: `file:${join(folder, 'keys.json')}` };
+  const warnings = ({ output }: RunningServer): number =>
+    output().match(/^.*another process serves from this key file.*$/gm)?.length ?? 0;
+  const sockets = (): number => readdirSync(folder).filter((name) => name.endsWith('.serving')).length;
+  const first = await startServer(t, { env });
+  const second = await startServer(t, { env });
+  t.strictSame([first, second].map(warnings), [0, 1]);
+  t.match(second.output(), 'ACUITY_KEYS=redis://');
+  t.equal(sockets(), 2);
+  first.signal('SIGKILL');
+  t.strictSame(await second.stop(), CLEAN);
+  await first.exited;
+  t.equal(sockets(), 1, 'the killed one has left its own');
+  const third = await startServer(t, { env });
+  t.equal(warnings(third), 0);
+  t.equal(sockets(), 1);
+  t.strictSame(await third.stop(), CLEAN);
+  t.equal(sockets(), 0);
+});

@@ -7,7 +7,7 @@ import { goalTable } from './peers/goals.js';
 import { ACUITY, PEERS, serviceIn } from './peers/catalogue.js';
 import { compare, isIn, type Comparison, type Order, type Result } from './peers/comparison.js';
 import type { Peer } from './server.js';
-import { differenceWords, interleaved, ratioOf, spread, spreadText } from './spread.js';
+import { differenceWords, interleaved, ratioOf, spread, spreadText, whyNoVerdict } from './spread.js';
 
 export const USAGE = `npm run bench -- peers [options]
 
@@ -18,11 +18,14 @@ export const USAGE = `npm run bench -- peers [options]
   --beside DIR       the service of another working copy that is built, saturated, in place of the peers
 
 The service beside ${PEERS.filter((peer) => peer !== ACUITY).map(({ name }) => name).join(', ')}: saturated, one request at a time, and at 60 % of its
-saturation; each takes turns. Ends with 1 if an answer was wrong.`; // prettier-ignore
+saturation; each takes turns. One repetition, or a machine that is busy before it begins, gets figures and no
+verdict. Ends with 1 if an answer was wrong.`; // prettier-ignore
 
 /** The service beside its peers: progress on standard error, the report on output. @throws UsageError */
 export async function runPeers(args: readonly string[]): Promise<void> {
   const { beside, ...options } = parse(args);
+  const { repetitions, seconds } = options;
+  const open = whyNoVerdict(repetitions);
   if (beside === undefined) {
     const missing = ohaUnavailable();
     if (missing !== undefined) say(`the fixed rate is left out: ${missing}`);
@@ -32,10 +35,9 @@ export async function runPeers(args: readonly string[]): Promise<void> {
   const comparison = await (beside === undefined
     ? compare({ ...options, peers: PEERS.filter(isAble) }, say)
     : repeated(options, beside));
-  const { repetitions, seconds } = options;
   const head = `${machine()}; ${repetitions} repetitions of ${seconds} s, interleaved; median (least–most)`;
   process.stdout.write(
-    `${[head, ...sectionsOf(comparison, beside?.name), faultsOf(comparison)].join('\n\n')}\n`,
+    `${[head, ...sectionsOf(comparison, beside?.name, open), faultsOf(comparison)].join('\n\n')}\n`,
   );
   if (comparison.faults.length > 0) process.exitCode = 1;
 }
@@ -56,17 +58,32 @@ function isAble({ unavailable }: Peer): boolean {
   return unavailable === undefined;
 }
 
-function sectionsOf({ results, cells }: Comparison, base: string | undefined): string[] {
+/** `open`: why nothing is decided. */
+function sectionsOf(
+  { results, cells }: Comparison,
+  base: string | undefined,
+  open: string | undefined,
+): string[] {
+  const reason = open === undefined ? [] : [open];
   const tables = cells.map(
     (cell) => `${cell.payload}, ${cell.title}\n\n${cellTable(results.filter(isIn(cell)), base)}`,
   );
-  if (base === undefined) return [...tables, `Goals\n\n${textTable(goalTable(results))}`];
+  if (base === undefined) {
+    const goals = textTable(goalTable(results, open === undefined));
+    return [...tables, `Goals\n\n${goals}`, ...reason];
+  }
   const lines = cells.map((cell) => {
     const inCell = results.filter(isIn(cell));
     const ratio = ratioOf(named(inCell, ACUITY.name), named(inCell, base), cpuOf);
-    return [cell.payload, ratio === undefined ? '–' : `${spreadText(ratio, 3)}: ${differenceWords(ratio)}`];
+    if (ratio === undefined) return [cell.payload, '–'];
+    const words = open === undefined ? `: ${differenceWords(ratio)}` : '';
+    return [cell.payload, `${spreadText(ratio, 3)}${words}`];
   });
-  return [...tables, textTable([['processor time of this working copy over the other’s', ''], ...lines])];
+  return [
+    ...tables,
+    textTable([['processor time of this working copy over the other’s', ''], ...lines]),
+    ...reason,
+  ];
 }
 
 const cpuOf = ({ cpuMicrosPerRequest }: Result): number => cpuMicrosPerRequest;

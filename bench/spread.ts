@@ -1,3 +1,4 @@
+import { availableParallelism, loadavg } from 'node:os';
 import { spreadOf, type Spread } from '#acuity/load/statistics.js';
 
 /** How runs interleave, and how ratios and spreads are made of them: the same for every command. */
@@ -56,4 +57,18 @@ export function spreadText({ median, min, max }: Spread, digits: number): string
 export function differenceWords({ min, max }: Pick<Spread, 'min' | 'max'>): string {
   if (max < 1) return 'less, in every repetition';
   return min > 1 ? 'more, in every repetition' : 'no difference beyond the spread';
+}
+
+/**
+ * Why figures decide nothing: one repetition has no spread, or the machine did other work before them (its load average
+ * of one minute). Undefined if they may decide.
+ */
+export function whyNoVerdict(
+  repetitions: number,
+  [load = 0] = loadavg(),
+  cores = availableParallelism(),
+): string | undefined {
+  if (repetitions < 2) return 'No verdict: one repetition shows no spread; --repetitions asks for more.';
+  if (load <= cores) return undefined;
+  return `No verdict: before the first measurement the load average was ${load.toFixed(1)} on ${cores} cores; measure when the machine does nothing else.`;
 }

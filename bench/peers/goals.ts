@@ -31,11 +31,12 @@ const GOALS: readonly Goal[] = [
   { name: "one request alone, p50 beyond the floor's", mode: 'alone', theirs: FLOOR, unit: 'µs', digits: 0, limit: { baseline: 40, history: 80 }, compare: (ours, theirs) => ours.p50Micros - theirs.p50Micros },
 ]; // prettier-ignore
 
-/** Every goal for the payloads that were measured, its header first. */
-export function goalTable(results: readonly Result[]): string[][] {
+/** Every goal for the payloads that were measured, its header first; without a verdict unless it is `judged`. */
+export function goalTable(results: readonly Result[], judged: boolean): string[][] {
   const payloads = PAYLOADS.filter((name) => results.some(({ payload }) => payload === name));
   const lines = GOALS.flatMap((goal) => payloads.map((payload) => lineOf(goal, payload, results)));
-  return [['goal', 'payload', 'wanted', 'reached', ''], ...lines];
+  const table = [['goal', 'payload', 'wanted', 'reached', ''], ...lines];
+  return judged ? table : table.map((line) => line.slice(0, -1));
 }
 
 function lineOf(goal: Goal, payload: PayloadName, results: readonly Result[]): string[] {

@@ -7,6 +7,8 @@ const FILES = {
   'dist/main.js': `
     export async function run(argv, hooks) {
       process.stdout.write(JSON.stringify(argv) + '\\n');
+      process.kill(process.pid, 'SIGUSR1');
+      await new Promise((resolve) => setTimeout(resolve, 1));
       if (process.env.MODE === 'fail') throw new Error('address in use');
       if (process.env.MODE === 'exit') process.exit(78);
       hooks.onListening({ host: process.env.HOST_SHOWN, port: 4321, adminHost: '127.0.0.1', adminPort: 9464, hasTry: process.env.TRY !== 'off' });
@@ -56,6 +58,7 @@ t.test('what a start says, and its key once at most', async (t) => {
     const stderr = found.stderr.replaceAll(dir, 'DIR');
     for (const part of said) t.match(stderr, part, what);
     t.ok(stderr.split('sk_demo_FIRST').length <= 2, what);
+    t.notMatch(stderr, 'Debugger', 'a signal opens no inspector');
     t.equal(found.stdout, '["serve"]\n', 'standard output is the server’s alone');
     if (code !== undefined) t.equal(found.code, code, what);
   }

@@ -119,6 +119,11 @@ export function whereLetterE(block: usize): u64 {
   return whereEitherCase(block, 0x65);
 }
 
+/** The white space of JSON in a block. */
+export function whereSpace(block: usize): u64 {
+  return whereEqual(block, 0x20) | whereEqual(block, 0x0a) | whereEqual(block, 0x0d) | whereEqual(block, 0x09);
+}
+
 /** Like `whereEqual`, for two bytes that differ in one bit: a letter in both cases, or both kinds of brackets. */
 // @ts-ignore: decorator
 @inline

@@ -16,5 +16,5 @@ export { markDoubtful, summariseLists } from './lists';
 export { MEASUREMENT, SESSION, TARGET, TOP, decodeSeries, numberAt, outlineBody, outlineElements, outlineFields } from './outline';
 export { DEFERRED_RECORDING, initialise, read } from './request';
 export { summarise } from './series';
-export { isWithinBounds } from './structure';
+export { isWithinBounds, scalarCount } from './structure';
 export { openText } from './text';

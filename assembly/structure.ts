@@ -1,5 +1,5 @@
-import { BLOCK, closes, lookAtBlock, opens, quotes, startBlocks } from './blocks';
-import { inputEnd, inputStart } from './text';
+import { BLOCK, closes, lookAtBlock, opens, outsideOfStrings, quotes, startBlocks, whereEqual, whereSpace } from './blocks';
+import { COMMA, inputEnd, inputStart } from './text';
 
 /**
  * Whether the input keeps the bounds of structure: at most `levelsMax` levels of nesting, `bracketsMax` objects and
@@ -38,4 +38,28 @@ function levelAfter(before: i32, levelsMax: i32): i32 {
     } else if (level > 0) level--;
   }
   return level;
+}
+
+/**
+ * Numbers, strings that are no keys, `true`, `false` and `null` in the input, which has to be JSON. Of n elements or
+ * members each but one follows a comma; an empty object or array is the only value that is none of these.
+ */
+export function scalarCount(): i32 {
+  let count: i32 = 1;
+  /** The first bit is set if the last byte before the block, white space apart, opens an object or array. */
+  let opened: u64 = 0;
+  startBlocks();
+  for (let block = inputStart; block < inputEnd; block += BLOCK) {
+    lookAtBlock(block);
+    count += <i32>popcnt(whereEqual(block, COMMA) & outsideOfStrings());
+    const after = (opens << 1) | opened;
+    opened = opens >>> 63;
+    if (after == 0) continue;
+    // A carry moves each bit through the white space where it stands.
+    const spaces = whereSpace(block);
+    const moved = (after & spaces) + spaces;
+    if (moved < spaces) opened = 1;
+    count -= <i32>popcnt(closes & ((after | moved) & ~spaces));
+  }
+  return count;
 }

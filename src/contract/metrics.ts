@@ -147,24 +147,24 @@ export const METRICS = {
   recordings: {
     type: 'counter',
     name: 'acuity_recordings_total',
-    help: 'Recordings that the thread for them has read or refused (400, 422), by provider; their requests count in the other metrics too',
+    help: 'Recordings that their reader has read or refused (400, 422), by provider; their requests count in the other metrics too',
     labels: { provider: RECORDING_LABELS, outcome: RECORDING_OUTCOMES },
   },
   recordingTime: {
     type: 'histogram',
     name: 'acuity_recording_seconds',
-    help: 'Time from the last byte of a recording until it was read or refused, the wait for the thread included; it is part of the stage read',
+    help: 'Time from the last byte of a recording until it was read or refused, the wait for the reader included; it is part of the stage read',
     ...TIMES,
   },
   recordingsPending: {
     type: 'gauge',
     name: 'acuity_recordings_pending',
-    help: 'Recordings that wait for their thread or are read there',
+    help: 'Recordings that wait for their reader or are read there',
   },
   recordingRestarts: {
     type: 'counter',
     name: 'acuity_recording_thread_restarts_total',
-    help: 'Threads for recordings that were lost, or hung and were ended, and another took their place',
+    help: 'Readers of recordings (processes) that were lost, or ended because they hung or took too much memory',
   },
   batchRows: {
     type: 'histogram',

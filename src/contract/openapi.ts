@@ -105,8 +105,9 @@ on its scale. A \`recording\` is in \`current_session\` alone, and the session t
 
 A body has at most ${STRUCTURE_BOUNDS.levelsMax} levels of nesting, ${STRUCTURE_BOUNDS.bracketsMax} objects and \
 arrays, and ${STRUCTURE_BOUNDS.stringsMax} strings, keys included; beyond that it is refused with one \`too_long\` \
-at \`["body"]\`. A \`recording\` has bounds of its own: ${RECORDING_BOUNDS.bracketsMax} objects and arrays, and \
-${RECORDING_BOUNDS.stringsMax} strings.
+at \`["body"]\`. A \`recording\` has bounds of its own: ${RECORDING_BOUNDS.bracketsMax} objects and arrays, \
+${RECORDING_BOUNDS.stringsMax} strings, and ${RECORDING_BOUNDS.scalarsMax} values (numbers, strings that are no keys, \
+\`true\`, \`false\` and \`null\`).
 
 Any other path answers 404, any other method 405 with \`Allow: POST\`.
 

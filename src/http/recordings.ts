@@ -1,6 +1,6 @@
 import type { Admission } from '../auth/rateLimiter.js';
 import type { OverloadCause } from '../contract/metrics.js';
-import type { RecordingResult } from '../recording/recordingThread.js';
+import type { RecordingResult } from '../recording/recordingReader.js';
 import type { BodyScoring } from './answerBody.js';
 import type { BudgetOutcome } from './bodyBudget.js';
 import { furtherBlocks } from './body.js';
@@ -22,11 +22,12 @@ export const BUDGET_CAUSES = { full: 'bodiesFull', shareFull: 'bodiesOfKey' } as
 
 interface HandedOver {
   readonly scoring: BodyScoring;
+  readonly bytes: Uint8Array;
   readonly payer: Admission | undefined;
   readonly startedMs: number;
 }
 
-/** Bodies with a recording of one event loop: from its fast path to the thread that reads them, and back. */
+/** Bodies with a recording of one event loop: from its fast path to the process that reads them, and back. */
 export class Recordings {
   constructor(private readonly door: Door) {}
 
@@ -44,8 +45,9 @@ export class Recordings {
     if (full !== undefined) return scoring.overloaded(full);
     const startedMs = clock.monotonicMs();
     scoring.dueMs = startedMs + deadlineMs;
+    const own = new Uint8Array(bytes);
     recordings.add({
-      bytes: new Uint8Array(bytes),
+      bytes: own,
       holder,
       expiresMs: scoring.expiresMs,
       get isGone() {
@@ -53,7 +55,7 @@ export class Recordings {
       },
       settle: (result) => {
         if (holder !== undefined) budget.give(holder, length);
-        this.settle({ scoring, payer, startedMs }, result);
+        this.settle({ scoring, bytes: own, payer, startedMs }, result);
       },
     });
   }
@@ -65,14 +67,17 @@ export class Recordings {
     return outcome === 'taken' ? undefined : BUDGET_CAUSES[outcome];
   }
 
-  private settle({ scoring, payer, startedMs }: HandedOver, result: RecordingResult | 'expired'): void {
+  private settle(
+    { scoring, bytes, payer, startedMs }: HandedOver,
+    result: RecordingResult | 'expired',
+  ): void {
     const { metrics, onFault, clock } = this.door.options;
     if (result === 'expired') return scoring.overloaded('deadline');
     if (result instanceof Error) {
       onFault(result, scoring.requestId);
       return scoring.failedUnexpectedly();
     }
-    if (result.kind === 'absent') return this.door.takeRead(scoring, result.body, payer);
+    if (result.kind === 'absent') return this.door.takeRead(scoring, bytes, payer);
     const { kind, provider = 'unknown' } = result;
     if (payer !== undefined) metrics.recording(provider, kind, clock.monotonicMs() - startedMs);
     scoring.recording = provider;

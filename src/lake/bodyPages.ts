@@ -90,7 +90,7 @@ const NO_UTF8: RowProblem = {
 
 interface BodyReader {
   readonly parser: WasmParser;
-  readonly readRequest: RequestReader;
+  readonly readRequest: (bytes: Uint8Array) => ReturnType<RequestReader> | RowProblem;
 }
 
 function bodyReader({ limits, constants, norms }: BodyPagesOptions, columns: RowColumns): BodyReader {
@@ -99,8 +99,10 @@ function bodyReader({ limits, constants, norms }: BodyPagesOptions, columns: Row
   let ofRecordings: WasmParser | undefined;
   const reading = { ...limits, norms, measuredApart: columns.history !== undefined };
   const { readBody, readRequest } = readersOf(parser, reading);
-  const readRecorded = (bytes: Uint8Array): ReturnType<RequestReader> => {
-    const recorded = readRecordingOf(bytes, (ofRecordings ??= new WasmParser(limits)));
+  /** In this process: a recording within its bounds fits into its heap, and it has no callers to lose. */
+  const readRecorded: BodyReader['readRequest'] = (bytes) => {
+    const recorded = attempt(() => readRecordingOf(bytes, (ofRecordings ??= new WasmParser(limits))));
+    if (recorded === undefined) return PROBLEMS.internal;
     const outcome = readRequest(recorded.kind === 'read' ? recorded.body : bytes, constants);
     // Refused, it was read all the same: for the columns beside the session.
     return recorded.kind === 'refused' ? recorded.problem : outcome;
@@ -112,6 +114,15 @@ function bodyReader({ limits, constants, norms }: BodyPagesOptions, columns: Row
       return outcome === RECORDING ? readRecorded(bytes) : outcome;
     },
   };
+}
+
+/** A mistake of ours costs its row, as in the service its request, and not the run. */
+function attempt<Result>(read: () => Result): Result | undefined {
+  try {
+    return read();
+  } catch {
+    return undefined;
+  }
 }
 
 class BodyPage implements Page {

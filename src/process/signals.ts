@@ -4,7 +4,7 @@ import { constants } from 'node:os';
 import { terminals } from './leave.js';
 
 /** Each would end the process by default; SIGQUIT would also write its memory to a file. */
-const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2', 'SIGALRM'] as const;
+export const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2', 'SIGALRM'] as const;
 export type StopSignal = (typeof STOP_SIGNALS)[number];
 
 /** The standard streams that are terminals, looked at while none can have been closed. */

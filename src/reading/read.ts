@@ -17,7 +17,7 @@ export function isBodyProblem(outcome: PredictionRequest | BodyProblem): outcome
   return 'kind' in outcome;
 }
 
-/** Like `RequestReader`; but a recording is left to a thread of its own (`recording/`). */
+/** Like `RequestReader`; but a recording is left to a process of its own (`recording/`). */
 export type BodyReader = (
   bytes: Uint8Array,
   constants?: Measuring['constants'],

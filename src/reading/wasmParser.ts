@@ -37,6 +37,7 @@ interface ParserExports {
    */
   openText(input: number, length: number): void;
   isWithinBounds(levelsMax: number, bracketsMax: number, stringsMax: number): number;
+  scalarCount(): number;
   /** Where the text stops being JSON, or −1; only for a text within the bounds. */
   firstBadByte(): number;
   /** The functions from here on need valid JSON, and write to `OUTLINE`. */
@@ -246,9 +247,12 @@ export class WasmParser {
    * have other faults, or the offset of the first byte that can't continue a JSON text; −1 if they can.
    */
   check(bounds: StructureBounds = STRUCTURE_BOUNDS): number | 'beyondBounds' {
-    const { levelsMax, bracketsMax, stringsMax } = bounds;
-    const isWithin = this.exports.isWithinBounds(levelsMax, bracketsMax, stringsMax) !== 0;
-    return isWithin ? this.exports.firstBadByte() : 'beyondBounds';
+    const { levelsMax, bracketsMax, stringsMax, scalarsMax = Infinity } = bounds;
+    const { exports } = this;
+    if (exports.isWithinBounds(levelsMax, bracketsMax, stringsMax) === 0) return 'beyondBounds';
+    const badByte = exports.firstBadByte();
+    const isCounted = badByte < 0 && scalarsMax < Infinity;
+    return isCounted && exports.scalarCount() > scalarsMax ? 'beyondBounds' : badByte;
   }
 
   /** Whether the open bytes contain `text`, anywhere. */

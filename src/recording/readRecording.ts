@@ -25,7 +25,7 @@ export type RecordingOutcome =
     }
   | { readonly kind: 'refused'; readonly provider: Provider | undefined; readonly problem: BodyProblem }
   /** There is no recording: the body takes its usual way. */
-  | { readonly kind: 'absent'; readonly body: Uint8Array };
+  | { readonly kind: 'absent' };
 
 const SESSION_LOC: Loc = ['body', 'current_session'];
 const LOC: Loc = [...SESSION_LOC, RECORDING_FIELD];
@@ -38,7 +38,9 @@ const BODY_BOUNDS = {
 };
 const BEYOND_BOUNDS =
   `A recording should have at most ${RECORDING_BOUNDS.levelsMax} levels of nesting, ` +
-  `${RECORDING_BOUNDS.bracketsMax} objects and arrays, and ${RECORDING_BOUNDS.stringsMax} strings`;
+  `${RECORDING_BOUNDS.bracketsMax} objects and arrays, ${RECORDING_BOUNDS.stringsMax} strings, and ` +
+  `${RECORDING_BOUNDS.scalarsMax} values: send one night, without samples of other days`;
+const TOO_LARGE = 'Recording takes too much memory to be read: send one night, without samples of other days';
 const BESIDE = `Beside a recording a session has only ${PERSON_FIELDS.join(', ')}: leave this out, or the recording`;
 
 /** A longer name of the caller's own is not repeated in an answer. */
@@ -64,7 +66,7 @@ export function readRecordingOf(bytes: Uint8Array, parser: WasmParser): Recordin
   if (badByte >= 0)
     return { kind: 'refused', provider: undefined, problem: { kind: 'malformed', byte: badByte } };
   const places = placesIn(new Outline(parser), parser.input);
-  if (places === undefined) return { kind: 'absent', body: bytes };
+  if (places === undefined) return { kind: 'absent' };
   if ('findings' in places) return refused(places.findings);
   const text = bytes.subarray(places.recording.start, places.recording.end);
   parser.open(text);
@@ -153,12 +155,17 @@ function spliced(bytes: Uint8Array, places: Places, { session, night }: Adapted)
     Buffer.from(dated),
     bytes.subarray(bodyEnd - 1),
   ];
-  return new Uint8Array(Buffer.concat(parts)); // with memory of its own, which goes to the event loop
+  return Buffer.concat(parts);
 }
 
 function told({ at, night, sleep, left }: Adapted): string {
   const source = sleep?.source?.slice(0, NAME_MAX) ?? null;
   return JSON.stringify({ at, night, sleep: sleep && { ...sleep, source }, left });
+}
+
+/** The outcome of a recording that its reader has no memory for. */
+export function tooLarge(): RecordingOutcome {
+  return refused([finding(LOC, 'too_long', TOO_LARGE)]);
 }
 
 function refused(findings: readonly Finding[], provider?: Provider): RecordingOutcome {

@@ -1,10 +1,10 @@
 import type { Clock } from '../base/clock.js';
 import { asError } from '../base/errors.js';
-import { RecordingThread, type RecordingResult, type RecordingThreadOptions } from './recordingThread.js';
+import { RecordingReader, type RecordingReaderOptions, type RecordingResult } from './recordingReader.js';
 
 /** A recording that waits to be read. */
 export interface WaitingRecording {
-  /** The body of its request; its memory goes to the thread. */
+  /** The body of its request. */
   readonly bytes: Uint8Array;
   /** The key whose places it takes; undefined if it takes none of a key's. */
   readonly holder: number | undefined;
@@ -20,12 +20,12 @@ export interface RecordingQueueOptions {
   /** Most recordings that are not read yet. */
   readonly placesMax: number;
   readonly deadlineMs: number;
-  /** Longest reading of a recording before the thread counts as hung. */
+  /** Longest reading of a recording before the reader counts as hung. */
   readonly hangMs: number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
-  readonly thread: RecordingThreadOptions;
-  /** The thread was lost, or ended because it hung, and another one has started. */
-  onRestart(): void;
+  readonly reader: RecordingReaderOptions;
+  /** The reader ended by itself, or was ended because it hung or took too much memory. */
+  onLost(reason: Error): void;
 }
 
 /** `shareFull`: the key has its share of the places. */
@@ -34,11 +34,15 @@ export type RecordingOutcomeOfQueue = 'admitted' | 'saturated' | 'shareFull';
 const SHARE_OF_HOLDER = 1 / 2;
 /** How often waits are checked, per deadline. */
 const SWEEPS_PER_DEADLINE = 20;
+/** One start of a reader in this time. */
+const START_EVERY_MS = 1_000;
+/** A start may take this long on a busy machine. */
+const START_MS = 25_000;
 
 /**
- * The recordings of one event loop, which its thread reads one after the other. Keys take turns, so that the many
- * recordings of one wait for each other and not for those of others. The thread starts with the first one; where it
- * is lost, or hangs, another one takes its place and goes on with the next recording.
+ * The recordings of one event loop, which its reader reads one after the other. Keys take turns, so that the many
+ * recordings of one wait for each other and not for those of others. The reader starts with the first one; where it
+ * ends, or hangs, another one takes its place and goes on with the next recording.
  */
 export class RecordingQueue {
   private readonly placesOfHolder: number;
@@ -46,11 +50,14 @@ export class RecordingQueue {
   /** By holder, in the order of their turns; none of the lists is empty. */
   private readonly waiting = new Map<number | undefined, WaitingRecording[]>();
   private waitingCount = 0;
-  /** What the thread reads. */
-  private current: { readonly recording: WaitingRecording; isSettled: boolean; sweeps: number } | undefined;
-  private thread: RecordingThread | undefined;
-  private ending: Promise<void> = Promise.resolve();
-  private isHalted = false;
+  /** What the reader reads. */
+  private current: { readonly recording: WaitingRecording; isSettled: boolean } | undefined;
+  private reader: RecordingReader | undefined;
+  /** When the reader was started. */
+  private startedMs = -Infinity;
+  /** Sweeps since it was started, or given the current recording. */
+  private sweeps = 0;
+  private isClosed = false;
   private sweeper: NodeJS.Timeout | undefined;
   private idleListeners: (() => void)[] = [];
 
@@ -66,7 +73,7 @@ export class RecordingQueue {
 
   /** Whether a recording of `holder` has a place now. */
   room(holder: number | undefined): RecordingOutcomeOfQueue {
-    if (this.pending >= this.options.placesMax || this.isHalted) return 'saturated';
+    if (this.pending >= this.options.placesMax || this.isClosed) return 'saturated';
     return holder !== undefined && this.pendingOf(holder) >= this.placesOfHolder ? 'shareFull' : 'admitted';
   }
 
@@ -85,17 +92,11 @@ export class RecordingQueue {
     while (this.pending > 0) await new Promise<void>((resolve) => this.idleListeners.push(resolve));
   }
 
-  /** Reads no more. Resolves when no thread is starting or ending: leaving the process at such a moment crashes. */
-  async halt(): Promise<void> {
-    this.isHalted = true;
-    await Promise.all([this.thread?.started, this.ending]);
-  }
-
-  async close(): Promise<void> {
-    this.isHalted = true;
+  /** Reads no more: the current recording fails. */
+  close(): void {
+    this.isClosed = true;
     clearInterval(this.sweeper);
-    this.endThread();
-    await this.ending;
+    this.reader?.end();
   }
 
   private pendingOf(holder: number): number {
@@ -104,23 +105,21 @@ export class RecordingQueue {
   }
 
   private readNext(): void {
-    if (this.current !== undefined || this.isHalted) return;
-    const recording = this.takeNext();
-    if (recording === undefined) return this.tellIdle();
-    const current = { recording, isSettled: false, sweeps: 0 };
+    if (this.current !== undefined || this.isClosed) return;
+    if (this.waitingCount === 0) return this.tellIdle();
+    const reader = this.readyReader();
+    const recording = reader && this.takeNext();
+    if (recording === undefined) return;
+    const current = { recording, isSettled: false };
     this.current = current;
-    const done = (result: RecordingResult): void => {
-      if (this.current !== current) return; // it took too long, and another thread goes on
+    this.sweeps = 0;
+    reader?.read(recording.bytes, (result) => {
+      if (this.current !== current) return; // it took too long, and another reader goes on
       this.current = undefined;
       this.readNext();
       if (!current.isSettled) recording.settle(result);
       this.tellIdle();
-    };
-    try {
-      this.openThread().read(recording.bytes, done);
-    } catch (error) {
-      done(asError(error)); // no thread starts, for instance without a free file descriptor
-    }
+    });
   }
 
   /** The holder's turn is over: the others come first. */
@@ -135,12 +134,21 @@ export class RecordingQueue {
     return recording;
   }
 
-  private openThread(): RecordingThread {
-    const known = this.thread;
-    if (known !== undefined && !known.isOver) return known;
-    if (known !== undefined) this.options.onRestart();
-    this.thread = new RecordingThread(this.options.thread);
-    return this.thread;
+  /** The reader, if it can take a recording; else one is started, unless that was done a moment ago. */
+  private readyReader(): RecordingReader | undefined {
+    const { reader } = this;
+    if (reader !== undefined && !reader.isOver) return reader.isReady ? reader : undefined;
+    const nowMs = this.options.clock.monotonicMs();
+    if (nowMs - this.startedMs < START_EVERY_MS) return undefined; // a sweep comes back to it
+    this.startedMs = nowMs;
+    this.sweeps = 0;
+    const { onLost } = this.options;
+    try {
+      this.reader = new RecordingReader(this.options.reader, { onReady: () => this.readNext(), onLost });
+    } catch (error) {
+      onLost(asError(error));
+    }
+    return undefined;
   }
 
   private sweep(): void {
@@ -155,28 +163,29 @@ export class RecordingQueue {
     this.waitingCount -= over.length;
     this.sweepCurrent(isOver);
     for (const recording of over) recording.settle('expired');
+    this.readNext();
     this.tellIdle();
   }
 
   private sweepCurrent(isOver: (recording: WaitingRecording) => boolean): void {
-    const { current, thread } = this;
-    if (current === undefined || thread === undefined) return;
-    // Sweeps are counted, not time: a process that was stopped has no hung thread.
-    if (thread.hasStarted) current.sweeps++;
-    const isHung = current.sweeps * this.periodMs > this.options.hangMs;
+    const { current } = this;
+    this.sweeps++;
+    const isHung = this.isHung();
     if (isHung) {
       this.current = undefined;
-      this.endThread();
-      this.readNext();
+      this.reader?.end();
+      this.options.onLost(new Error('it hung'));
     }
-    if (current.isSettled || !(isHung || isOver(current.recording))) return;
+    if (current === undefined || current.isSettled || !(isHung || isOver(current.recording))) return;
     current.isSettled = true;
     current.recording.settle('expired');
   }
 
-  private endThread(): void {
-    const { thread } = this;
-    if (thread !== undefined) this.ending = Promise.all([this.ending, thread.end()]).then(() => undefined);
+  /** Sweeps are counted, not time: a process that was stopped has no hung reader. */
+  private isHung(): boolean {
+    const { reader, current } = this;
+    if (reader === undefined || reader.isOver || (reader.isReady && current === undefined)) return false;
+    return this.sweeps * this.periodMs > (reader.isReady ? this.options.hangMs : START_MS);
   }
 
   private tellIdle(): void {

@@ -180,7 +180,6 @@ export async function openEventLoopServer(
       await Promise.all([
         models.halt(),
         shadow.halt(),
-        recordings.halt(),
         predict.scorer.started(),
         Promise.allSettled([ending]),
       ]);
@@ -196,7 +195,7 @@ export async function openEventLoopServer(
       stopWatching();
       await models.drop();
       if (isHalted) return NEVER;
-      await recordings.close();
+      recordings.close();
       ending = predict.scorer.close();
       await ending;
       await shadow.close();
@@ -239,10 +238,10 @@ function createRecordings(
     deadlineMs,
     hangMs,
     clock: systemClock,
-    thread: { limits: { daySamplesMax, nightSamplesMax } },
-    onRestart() {
+    reader: { limits: { daySamplesMax, nightSamplesMax } },
+    onLost({ message }) {
       counted.recordingRestarts.add(0);
-      log.error('the thread for recordings was lost or hung, and another takes its place');
+      log.error({ reason: message }, 'the reader of recordings is lost, and another takes its place');
     },
   });
 }

@@ -3,31 +3,20 @@ import { systemClock } from '#acuity/base/clock.js';
 import { recordingTokens } from '#acuity/http/recordings.js';
 import { RecordingQueue, type RecordingQueueOptions } from '#acuity/recording/recordingQueue.js';
 import { Connection, send, sendOn } from '../fixtures/connection.js';
+import { textOf } from '../fixtures/repository.js';
 import { GOOD_KEY, answer, openLoop } from '../fixtures/loop.js';
 import { until } from '../fixtures/until.js';
 
-/** Recordings at the door: what they cost, what is refused, and what becomes of them on their thread. */
+/** Recordings at the door: what they cost, what is refused, and what becomes of them in their reader. */
 
-/** A thread that starts on a busy machine takes longer than any that a caller would be given. */
+/** A reader that starts on a busy machine takes longer than any that a caller would be given. */
 const DEADLINE_MS = 30_000;
 const LIMITS = { daySamplesMax: 100, nightSamplesMax: 100 };
 const headers = { 'X-API-Key': GOOD_KEY };
 
-const TOLD = JSON.stringify({ at: 'then', night: null, sleep: null, left: [] });
-/** A thread that does what the provider of a recording says. */
-const CODE = `
-import { parentPort } from 'node:worker_threads';
-parentPort.on('message', (bytes) => {
-  const { recording, ...rest } = JSON.parse(Buffer.from(bytes)).current_session;
-  if (recording.provider === 'hang') for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000);
-  if (recording.provider === 'die') process.exit(1);
-  if (recording.provider === 'fail')
-    return parentPort.postMessage({ kind: 'failed', error: { message: 'a bug', stack: 'a bug', isForOperator: false } });
-  const body = Buffer.from(JSON.stringify({ current_session: rest }));
-  parentPort.postMessage({ kind: 'read', provider: 'oura', body: new Uint8Array(body), told: '${TOLD}' });
-});
-parentPort.postMessage({ kind: 'started' });
-`;
+/** Its readers do what the name of a provider says. */
+const ENTRY = new URL('../fixtures/hostileReader.js', import.meta.url);
+const { oura } = JSON.parse(textOf('assets/try/recordings.json')) as { readonly oura: object };
 
 function scene(t: Test, queue: Partial<RecordingQueueOptions> = {}) {
   const recordings = new RecordingQueue({
@@ -35,14 +24,14 @@ function scene(t: Test, queue: Partial<RecordingQueueOptions> = {}) {
     deadlineMs: DEADLINE_MS,
     hangMs: 60_000,
     clock: systemClock,
-    thread: { limits: LIMITS, code: new URL(`data:text/javascript,${encodeURIComponent(CODE)}`) },
-    onRestart: () => undefined,
+    reader: { limits: LIMITS, entry: ENTRY },
+    onLost: () => undefined,
     ...queue,
   });
   t.teardown(() => recordings.close());
   const loop = openLoop(t, { recordings, deadlineMs: DEADLINE_MS });
   const post = (provider: string, beside = {}) => {
-    const session = { recording: { provider }, ...beside };
+    const session = { recording: { provider, ...(provider === 'oura' ? oura : {}) }, ...beside };
     return send(loop.port, { headers, body: JSON.stringify({ current_session: session }) });
   };
   return { ...loop, recordings, post };
@@ -56,7 +45,7 @@ t.test('a recording is scored like its session, and the answer says what was rea
   const latestMs = systemClock.monotonicMs() + DEADLINE_MS + 1;
   t.ok((handler.expiresMs ?? Infinity) < latestMs, 'the deadline holds for all of it');
   answer(handler);
-  t.ok((await reply).body.endsWith(`"inference_time_ms":2,"recording":${TOLD}}`));
+  t.match((await reply).body, /"inference_time_ms":2,"recording":\{"at":"2026-\S+"left":\[\]\}\}$/);
   t.strictSame(spent, [1]);
   t.equal(lines.at(-1)?.['recording'], 'oura');
 });
@@ -82,8 +71,8 @@ t.test('beyond its places, a recording is refused', async (t) => {
   t.equal(lines.at(-1)?.['cause'], 'recordingsOfKey');
 });
 
-t.test('one that takes its thread along is answered 500, and the next one scored', async (t) => {
-  for (const provider of ['die', 'fail']) {
+t.test('one that takes its reader along is answered 500, and the next one scored', async (t) => {
+  for (const provider of ['killed', 'fail']) {
     const { post, faults, scorer } = scene(t);
     t.equal((await post(provider)).status, 500);
     t.equal(faults.length, 1);
@@ -99,7 +88,7 @@ t.test('a caller that hangs up is not scored, and a stop waits for those that wa
   const body = JSON.stringify({ current_session: { recording: { provider: 'oura' } } });
   void sendOn(connection, { headers, body }).catch(() => undefined);
   const other = post('oura');
-  // Both wait for the thread to start.
+  // Both wait for the reader to start.
   await until(() => recordings.pending === 2);
   connection.destroy();
   predict.drain();

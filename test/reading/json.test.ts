@@ -155,6 +155,35 @@ t.test('any text is within the bounds for the scan if it is for plain code', asy
   t.ok(within > CASES / 20 && within < CASES * 0.95, `both occur: ${within} of ${CASES} within`);
 });
 
+/** Numbers, texts that are no names, `true`, `false` and `null`, as the engine sees them. */
+function scalarsIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce<number>((sum, inner) => sum + scalarsIn(inner), 0);
+}
+
+t.test('the values of a text are counted as the engine makes them, any white space between', async (t) => {
+  const space = fc.stringMatching(/^[ \t\n\r]{0,70}$/);
+  fc.assert(
+    fc.property(fc.json({ maxDepth: 4 }), space, (json, between) => {
+      const parts = json.split(/("(?:[^"\\]|\\.)*")/);
+      const spaced = parts.map((part, index) =>
+        index % 2 === 1 ? part : part.replace(/[[\]{},]/g, `${between}$&${between}`),
+      );
+      const bytes = Buffer.from(spaced.join(''));
+      parser.open(bytes);
+      return parser.exports.scalarCount() === scalarsIn(JSON.parse(json));
+    }),
+    { numRuns: CASES / 10 },
+  );
+  for (let before = 0; before < 132; before++) {
+    for (const text of ['[]', '[ ]', '{}', '{\n}', '[1]', '[ 1 ]', '{"a":[],"b":",[]"}', '["[",{},[ ],2]']) {
+      const bytes = Buffer.from(`[${' '.repeat(before)}${text},${' '.repeat(before)}${text}]`);
+      parser.open(bytes);
+      t.equal(parser.exports.scalarCount(), 2 * scalarsIn(JSON.parse(text)), `${before} ${text}`);
+    }
+  }
+});
+
 t.test('runs of backslashes before a quote, wherever a block ends', async (t) => {
   for (let before = 0; before < 132; before++) {
     for (let run = 0; run < 70; run++) {

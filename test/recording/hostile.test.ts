@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Recording } from '#adapters/recording.js';
 import type { RecordingOutcome } from '#acuity/recording/readRecording.js';
-import { RecordingThread, type RecordingResult } from '#acuity/recording/recordingThread.js';
+import { RecordingReader, type RecordingResult } from '#acuity/recording/recordingReader.js';
 import { REPOSITORY } from '../fixtures/repository.js';
 
-/** Recordings up to the body limit that want time, memory or the whole thread: each is read or refused. */
+/** Recordings up to the body limit that want time, memory or the whole reader: each is read or refused. */
 
 const EXAMPLES = JSON.parse(readFileSync(join(REPOSITORY, 'assets/try/recordings.json'), 'utf8')) as Readonly<
   Record<string, Recording>
@@ -78,8 +78,13 @@ const RECORDINGS: Readonly<Record<string, readonly [text: string, kind: Kind, to
   ],
   intervals: [`{"provider":"intervals","stages":[${'{},'.repeat(999_999)}{}]}`, 'refused', /200000 objects/],
   levels: [oura('['.repeat(2_000_000) + ']'.repeat(2_000_000)), 'refused', /64 levels/],
-  numbers: [oura(`[${'1,'.repeat(2_000_000)}1]`), 'refused'],
-  strings: [oura(`[${'"a",'.repeat(599_000)}"a"]`), 'refused'],
+  numbers: [oura(`[${'1,'.repeat(2_000_000)}1]`), 'refused', /400000 values/],
+  'as many numbers as may be': [
+    text({ ...EXAMPLES['oura'], heart_rate: { items: many(399_000, (index) => 50 + (index % 9)) } }),
+    'refused',
+    /heart_rate/,
+  ],
+  strings: [oura(`[${'"a",'.repeat(399_000)}"a"]`), 'refused'],
   names: [oura(`{${many(290_000, (index) => `"k${index}":"x"`).join()}}`), 'refused'],
   objects: [oura(`{"data":[${'{},'.repeat(199_000)}{}]}`), 'refused'],
   'a long name': [oura(`{"${'n'.repeat(2_000_000)}":1}`), 'refused'],
@@ -97,13 +102,25 @@ const RECORDINGS: Readonly<Record<string, readonly [text: string, kind: Kind, to
 /** Longer answers would cost more than they tell. */
 const TOLD_MAX = 100_000;
 
-const thread = new RecordingThread({ limits: { daySamplesMax: 7_200, nightSamplesMax: 43_200 } });
-t.teardown(() => thread.end());
+const alive = setInterval(() => undefined, 1_000); // a reader keeps no process
+const lost: Error[] = [];
+const reader = await new Promise<RecordingReader>((resolve) => {
+  const limits = { daySamplesMax: 7_200, nightSamplesMax: 43_200 };
+  const onLost = (reason: Error): void => void lost.push(reason);
+  const starting: RecordingReader = new RecordingReader(
+    { limits },
+    { onReady: () => resolve(starting), onLost },
+  );
+});
+t.teardown(() => {
+  clearInterval(alive);
+  reader.end();
+});
 
 for (const [name, [recording, kind, told]] of Object.entries(RECORDINGS)) {
   t.test(name, async (t) => {
-    const body = new Uint8Array(Buffer.from(`{"current_session":{"recording":${recording}}}`));
-    const result = await new Promise<RecordingResult>((resolve) => thread.read(body, resolve));
+    const body = Buffer.from(`{"current_session":{"recording":${recording}}}`);
+    const result = await new Promise<RecordingResult>((resolve) => reader.read(body, resolve));
     if (result instanceof Error) throw result;
     t.equal(result.kind, kind);
     const answered = JSON.stringify({ ...result, body: undefined });
@@ -112,4 +129,4 @@ for (const [name, [recording, kind, told]] of Object.entries(RECORDINGS)) {
   });
 }
 
-t.test('the thread has read them all', async (t) => t.equal(thread.isOver, false));
+t.test('the reader has read them all', async (t) => t.strictSame([reader.isOver, lost], [false, []]));

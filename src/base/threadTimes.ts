@@ -34,12 +34,16 @@ export function folderOf(thread: number): string | undefined {
   return thread === UNTOLD ? undefined : `self/task/${thread}`;
 }
 
+/** Whether the system tells the times of a thread: some kernels have the file and count nothing. */
+export function tellsTimes(folder: string): boolean {
+  return (threadTimes(folder)?.ranMs ?? 0) > 0;
+}
+
 /** The ID of the calling thread, or `UNTOLD`. */
 export function ownThread(): number {
   try {
     const thread = Number(readlinkSync('/proc/thread-self').split('/').at(-1));
-    // Some kernels have the file and count nothing.
-    return (threadTimes(`self/task/${thread}`)?.ranMs ?? 0) > 0 ? thread : UNTOLD;
+    return tellsTimes(`self/task/${thread}`) ? thread : UNTOLD;
   } catch {
     return UNTOLD;
   }

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.js';
 import { asError } from '../base/errors.js';
+import { HangWatch } from '../base/hangWatch.js';
 import { RecordingReader, type RecordingReaderOptions, type RecordingResult } from './recordingReader.js';
 
 /** A recording that waits to be read. */
@@ -20,7 +21,7 @@ export interface RecordingQueueOptions {
   /** Most recordings that are not read yet. */
   readonly placesMax: number;
   readonly deadlineMs: number;
-  /** Longest reading of a recording before the reader counts as hung. */
+  /** Longest reading of a recording before the reader counts as hung, without its waits for a processor. */
   readonly hangMs: number;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   readonly reader: RecordingReaderOptions;
@@ -36,8 +37,6 @@ const SHARE_OF_HOLDER = 1 / 2;
 const SWEEPS_PER_DEADLINE = 20;
 /** One start of a reader in this time. */
 const START_EVERY_MS = 1_000;
-/** A start may take this long on a busy machine. */
-const START_MS = 25_000;
 
 /**
  * The recordings of one event loop, which its reader reads one after the other. Keys take turns, so that the many
@@ -55,16 +54,16 @@ export class RecordingQueue {
   private reader: RecordingReader | undefined;
   /** When the reader was started. */
   private startedMs = -Infinity;
-  /** Sweeps since it was started, or given the current recording. */
-  private sweeps = 0;
+  private readonly watch: HangWatch;
   private isClosed = false;
   private sweeper: NodeJS.Timeout | undefined;
   private idleListeners: (() => void)[] = [];
 
   constructor(private readonly options: RecordingQueueOptions) {
-    const { placesMax, deadlineMs, hangMs } = options;
+    const { placesMax, deadlineMs, hangMs, clock } = options;
     this.placesOfHolder = Math.max(1, Math.floor(placesMax * SHARE_OF_HOLDER));
     this.periodMs = Math.max(5, Math.min(deadlineMs, hangMs) / SWEEPS_PER_DEADLINE);
+    this.watch = new HangWatch({ hangMs, periodMs: this.periodMs, nowMs: clock.monotonicMs() });
   }
 
   get pending(): number {
@@ -112,7 +111,6 @@ export class RecordingQueue {
     if (recording === undefined) return;
     const current = { recording, isSettled: false };
     this.current = current;
-    this.sweeps = 0;
     reader?.read(recording.bytes, (result) => {
       if (this.current !== current) return; // it took too long, and another reader goes on
       this.current = undefined;
@@ -141,7 +139,6 @@ export class RecordingQueue {
     const nowMs = this.options.clock.monotonicMs();
     if (nowMs - this.startedMs < START_EVERY_MS) return undefined; // a sweep comes back to it
     this.startedMs = nowMs;
-    this.sweeps = 0;
     const { onLost } = this.options;
     try {
       this.reader = new RecordingReader(this.options.reader, { onReady: () => this.readNext(), onLost });
@@ -161,31 +158,23 @@ export class RecordingQueue {
       else this.waiting.delete(holder);
     }
     this.waitingCount -= over.length;
-    this.sweepCurrent(isOver);
+    this.sweepCurrent(nowMs, isOver);
     for (const recording of over) recording.settle('expired');
     this.readNext();
     this.tellIdle();
   }
 
-  private sweepCurrent(isOver: (recording: WaitingRecording) => boolean): void {
-    const { current } = this;
-    this.sweeps++;
-    const isHung = this.isHung();
+  private sweepCurrent(nowMs: number, isOver: (recording: WaitingRecording) => boolean): void {
+    const { current, reader } = this;
+    const isHung = reader !== undefined && this.watch.look(nowMs, [reader]) !== undefined;
     if (isHung) {
       this.current = undefined;
-      this.reader?.end();
+      reader.end();
       this.options.onLost(new Error('it hung'));
     }
     if (current === undefined || current.isSettled || !(isHung || isOver(current.recording))) return;
     current.isSettled = true;
     current.recording.settle('expired');
-  }
-
-  /** Sweeps are counted, not time: a process that was stopped has no hung reader. */
-  private isHung(): boolean {
-    const { reader, current } = this;
-    if (reader === undefined || reader.isOver || (reader.isReady && current === undefined)) return false;
-    return this.sweeps * this.periodMs > (reader.isReady ? this.options.hangMs : START_MS);
   }
 
   private tellIdle(): void {

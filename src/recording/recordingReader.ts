@@ -5,6 +5,8 @@ import { getPriority, setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import type { SeriesLimits } from '#rules/fields.js';
 import { errorOf } from '../base/errors.js';
+import { tellsTimes } from '../base/threadTimes.js';
+import type { Watched } from '../base/hangWatch.js';
 import { inheritable } from '../process/inheritable.js';
 import { tooLarge, type RecordingOutcome } from './readRecording.js';
 import { AnswerReader, lengthOf, PIPE, type Answer, type GivenToReader } from './readerPipe.js';
@@ -50,7 +52,11 @@ export interface RecordingReaderEvents {
  * A process that reads recordings, one at a time. It has nothing of the service but its end of a pipe, and may be ended
  * at any time.
  */
-export class RecordingReader {
+export class RecordingReader implements Watched {
+  readonly name = 'reader of recordings';
+  folder: string | undefined;
+  /** Answers so far. */
+  progress = 0;
   isReady = false;
   /** Whether it has ended, or is about to. */
   isOver = false;
@@ -98,6 +104,14 @@ export class RecordingReader {
     if (this.pid !== undefined) prepare(this.pid);
   }
 
+  get isBusy(): boolean {
+    return !this.isOver && (this.done !== undefined || !this.isReady);
+  }
+
+  get isStarting(): boolean {
+    return !this.isReady;
+  }
+
   /** Reads `body`; call it only if it is ready, and while nothing is read. */
   read(body: Uint8Array, done: (result: RecordingResult) => void): void {
     this.done = done;
@@ -129,9 +143,12 @@ export class RecordingReader {
   }
 
   private answered({ head, body }: Answer): void {
+    this.progress++;
     if (head.kind === 'ready') {
       this.isReady = true;
       if (this.pid !== undefined) lower(this.pid);
+      const folder = `${this.pid}/task/${this.pid}`;
+      if (tellsTimes(folder)) this.folder = folder;
       this.events.onReady();
     } else if (head.kind === 'failed') this.finish(errorOf(head.error));
     else this.finish(head.kind === 'read' ? { ...head, body } : head);

@@ -200,21 +200,27 @@ t.test('lines of standard input, also with a recording, which has the scores of 
   t.strictSame(rest.slice(0, length).map(said), rest.slice(length, -1).map(said));
 });
 
-t.test('a recording that is too long, or that no code of ours can read, is a bad row', async (t) => {
+t.test('a recording that is too long, or at which our code fails, is a bad row', async (t) => {
   const file = readFileSync(join(REPOSITORY, 'assets/try/recordings.json'), 'utf8');
-  const { apple_health: recording } = JSON.parse(file) as Readonly<Record<string, Recording>>;
-  const odd = JSON.stringify({ current_session: { recording } }).replaceAll(
-    /"value":"HKCategory\w+"/g,
-    '"value":{"toString":null}',
-  );
+  const { oura: recording } = JSON.parse(file) as Readonly<Record<string, Recording>>;
   const sound = JSON.stringify({ current_session: { recording } });
-  const lines = [...LONG_PROVIDERS.map((provider) => longRecording(provider, 1_900_000)), odd, sound];
+  const { parse } = JSON;
+  t.teardown(() => (JSON.parse = parse));
+  JSON.parse = (text: string): unknown => {
+    if (text.includes('"fails"')) throw new TypeError('a mistake of ours');
+    return parse(text);
+  };
+  const failing = sound.replace('"long_sleep"', '"fails"');
+  const lines = [...LONG_PROVIDERS.map((provider) => longRecording(provider, 1_900_000)), failing, sound];
   const { output, tally } = await runStream([Buffer.from(lines.join('\n'))], { scorer });
   const rows = rowsOf(output.toString()) as { readonly error?: { readonly detail: unknown } }[];
   for (const row of rows.slice(0, LONG_PROVIDERS.length))
     t.match(row.error?.detail, [{ type: 'too_long', msg: /400000 values/ }]);
+  t.match(rows.slice(LONG_PROVIDERS.length), [
+    { error: { status: 500, detail: 'Internal Server Error' } },
+    { error: undefined },
+  ]);
   t.match(tally, { lines: lines.length, badLines: LONG_PROVIDERS.length + 1 });
-  t.equal(rows.at(-1)?.error, undefined);
 });
 
 t.test('a wrong measurement is a bad row, told by its column; one too late is counted', async (t) => {

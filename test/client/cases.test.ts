@@ -43,6 +43,8 @@ interface Expected {
   readonly error?: string;
   readonly has?: string;
   readonly pausesMs?: readonly number[];
+  /** The most that each attempt may tell the service to take. */
+  readonly patienceMs?: readonly number[];
   readonly scores?: ScoreRecord;
   readonly modelVersion?: string;
   readonly inferenceTimeMs?: number;
@@ -51,7 +53,7 @@ interface Expected {
 }
 
 async function checkOutcome(t: Test, client: AcuityClient, expected: Expected): Promise<void> {
-  const { error, has = '', pausesMs: _, ...fields } = expected;
+  const { error, has = '', pausesMs: _, patienceMs: __, ...fields } = expected;
   const outcome: unknown = await client.predict(REQUEST).catch((caught: unknown) => caught);
   if (error === undefined) {
     t.match(outcome, fields);
@@ -82,10 +84,12 @@ t.test('retries', async (t) => {
       t.strictSame(pauses, expect.pausesMs);
       t.equal(received.length, expect.pausesMs.length + 1);
       const id = received[0]?.headers['x-request-id'];
-      for (const { path, headers, body } of received) {
+      for (const [attempt, { path, headers, body }] of received.entries()) {
         t.strictSame([path, body], ['/predict', REQUEST]);
         t.match(headers, { 'x-api-key': KEY, 'content-type': 'application/json', 'x-request-id': id });
-        t.ok(Number(headers['x-deadline-ms']) <= Math.min(timeoutMs, deadlineMs));
+        const patienceMs = Number(headers['x-deadline-ms']);
+        const mostMs = expect.patienceMs?.[attempt] ?? Math.min(timeoutMs, deadlineMs);
+        t.ok(patienceMs > 0 && patienceMs <= mostMs, `${patienceMs} of ${mostMs} ms`);
         t.match(headers['user-agent'], /^acuity-client-ts\/\d+\.\d+\.\d+/);
       }
     });

@@ -20,6 +20,7 @@ from acuity_client import AcuityClient, AsyncAcuityClient, AsyncHistory, History
 
 KEY = f"sk_live_{'A1b2' * 9}Zz"
 REPOSITORY = PACKAGE.parents[1]
+OPTIONS = {"timeoutMs", "deadlineMs", "retries", "firstPauseMs", "pauseMaxMs"}
 
 
 def cases(name: str) -> pytest.MarkDecorator:
@@ -48,6 +49,7 @@ class Face:
     def __call__(self, url: str, options: dict[str, Any] | None = None, **others: Any) -> Face:
         """The client for a service; `options` as the cases have them."""
         given, policy = options or {}, RetryPolicy()
+        assert given.keys() <= OPTIONS, given
         made: Any = (AsyncAcuityClient if self.is_async else AcuityClient)(
             base_url=url,
             timeout=given.get("timeoutMs", 10_000) / 1000,

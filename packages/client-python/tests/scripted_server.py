@@ -9,6 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 Reply = dict[str, Any]
+KNOWN = {"status", "headers", "body", "text", "silent", "broken", "cut", "trickles"}
 
 SCORES: dict[str, Any] = {
     **{"C_SCORE": 50, "attention": 51, "memory": 49, "reasoning": 50, "stress": 40},
@@ -65,6 +66,8 @@ class ScriptedServer:
                 self.close_connection = True
 
             def _answer(self, reply: Reply) -> None:
+                if not reply.keys() <= KNOWN:
+                    raise ValueError(f"a reply that this server can't give: {reply.keys()}")
                 if "silent" in reply:
                     ended.wait()
                 is_endless, is_open = "trickles" in reply, "trickles" in reply or "cut" in reply

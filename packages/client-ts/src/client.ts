@@ -79,8 +79,6 @@ export class AcuityClient {
   readonly #parts: ClientParts;
   readonly #warned = new Set<string>();
   readonly #underWay = new Set<Promise<unknown>>();
-  /** The last refusal for the key's rate: until it opens, every other call would be refused like that one. */
-  #rated: Rated | undefined;
   #isClosed = false;
 
   /**
@@ -114,8 +112,8 @@ export class AcuityClient {
   }
 
   /**
-   * Scores one request; refusals for lack of room (429, 503), a proxy's 502 and 504, and broken connections are
-   * tried again.
+   * Scores one request; refusals for lack of room (429, 503), a proxy's 502 and 504, time-outs and broken
+   * connections are tried again.
    * @throws AcuityError of the kind that fits, or the signal's reason; RangeError if `night` is in the future
    */
   async predict(request: PredictionRequestBody, options: PredictOptions = {}): Promise<Prediction> {
@@ -186,7 +184,6 @@ export class AcuityClient {
   async #attempts<T>(call: Call, make: () => Promise<T | AcuityError>): Promise<T> {
     const { requestId, signal } = call;
     for (let attempt = 1, failures = 0; ; attempt++) {
-      await this.#turn(call);
       const outcome = await make();
       if (!(outcome instanceof AcuityError)) return outcome;
       const { status, retryAfterS }: Partial<RefusedError> = outcome instanceof RefusedError ? outcome : {};
@@ -194,31 +191,10 @@ export class AcuityClient {
       const isTurnGiven = outcome instanceof RateLimitedError && retryAfterS !== undefined;
       if (!isTurnGiven) failures++;
       const pauseMs = pauseBefore(Math.max(1, failures), call.retry, this.#parts.random, retryAfterS);
-      const nowMs = performance.now();
-      if (!mayPass(outcome) || pauseMs === undefined || nowMs + pauseMs > call.endsMs) throw outcome;
-      if (isTurnGiven) {
-        const opensMs = Math.max(nowMs + retryAfterS * 1000, this.#rated?.opensMs ?? 0);
-        call.waited = this.#rated = { refusal: outcome, opensMs };
-      }
+      const isOver = pauseMs === undefined || performance.now() + pauseMs > call.endsMs;
+      if (!mayPass(outcome) || isOver) throw outcome;
       this.#onRetry?.({ requestId, attempt, status, pauseMs });
       await this.#parts.pause(pauseMs, signal);
-    }
-  }
-
-  /**
-   * Waits while the key's rate is used up, as another call of this client was told. A call without retries is sent
-   * all the same.
-   */
-  async #turn(call: Call): Promise<void> {
-    while (this.#rated !== undefined && this.#rated !== call.waited && call.retry.retries > 0) {
-      const { opensMs, refusal } = this.#rated;
-      const leftMs = opensMs - performance.now();
-      if (leftMs <= 0) return;
-      const toCall = { requestId: call.requestId, retryAfterS: Math.ceil(leftMs / 1000) };
-      if (opensMs > call.endsMs) throw new RateLimitedError({ ...refusal, ...toCall });
-      call.waited = this.#rated;
-      // No random part: calls that have waited go before those refused just now, so that none waits for ever.
-      await this.#parts.pause(leftMs, call.signal);
     }
   }
 
@@ -260,12 +236,6 @@ export class AcuityClient {
   }
 }
 
-/** A refusal for the key's rate; `opensMs`: when another call may be sent, on the clock of `performance.now`. */
-interface Rated {
-  readonly refusal: RateLimitedError;
-  readonly opensMs: number;
-}
-
 interface Call {
   readonly requestId: string;
   readonly signal: AbortSignal | undefined;
@@ -273,8 +243,6 @@ interface Call {
   readonly retry: RetryOptions;
   /** After this no further attempt begins, on the clock of `performance.now`. */
   readonly endsMs: number;
-  /** The last refusal, its own or another call's, that it has waited for. */
-  waited?: Rated;
 }
 
 /** Rejects with the caller's own reason, not the timer's. */

@@ -31,7 +31,12 @@ export interface PredictOptions {
 
 export const DEFAULT_RETRY: RetryOptions = { retries: 2, firstPauseMs: 200, pauseMaxMs: 30_000 };
 
-const PASSING: ReadonlySet<string> = new Set(['RateLimitedError', 'OverloadedError', 'ConnectionError']);
+const PASSING: ReadonlySet<string> = new Set([
+  'RateLimitedError',
+  'OverloadedError',
+  'TimeoutError',
+  'ConnectionError',
+]);
 
 /** Whether the same request may have another outcome soon; 502 and 504 are of a proxy that the service did not answer. */
 export function mayPass(error: AcuityError): boolean {

@@ -12,7 +12,7 @@ import time
 import uuid
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
 from typing import Any, Generic, Optional, TypeVar, Union, cast
@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from . import __version__
 from ._checks import FieldNameWarning, check_dates, slips
 from ._errors import AcuityError, RateLimitedError, Refusal, RefusedError, error_for, may_pass
-from ._patience import Gate, RetryPolicy
+from ._patience import RetryPolicy
 from ._types import Prediction, PredictionRequest, ScoreRecord
 
 ANSWER_BYTES_MAX = 1 << 20
@@ -69,8 +69,6 @@ class Call:
     """What there is of the answer, whole or not."""
     attempt: int = 0
     failures: int = 0
-    closing: int = 0
-    """Of the gate: the last one that this call has waited for."""
 
     @property
     def address(self) -> str:
@@ -99,7 +97,6 @@ class BaseClient(Generic[HttpClient]):
         self._key: Callable[[], str] = lambda: key  # no repr shows it, and nothing pickles it
         self._timeout_s = _checked_timeout(timeout)
         self._deadline_s = _checked_timeout(deadline)
-        self._gate = Gate()
         self._retry = retry
         self._warned: set[str] = set()
         self._random: Callable[[], float] = random.random
@@ -136,24 +133,10 @@ class BaseClient(Generic[HttpClient]):
         deadline_s = self._deadline_s if deadline_s is None else _checked_timeout(deadline_s)
         return Call(self._url, request_id, body, timeout_s, policy, time.monotonic() + deadline_s)
 
-    def _held(self, call: Call) -> float | None:
-        """
-        Seconds until the service accepts another call, after it has refused one of this client for its rate; None if
-        the call may be sent now. Raises if the call may not last that long.
-        """
-        held = self._gate.holds(call.closing) if call.policy.retries > 0 else None
-        if held is None:
-            return None
-        left_s, closing, refusal = held
-        if time.monotonic() + left_s > call.ends:
-            raise RateLimitedError(replace(refusal, request_id=call.request_id))
-        call.closing = closing
-        # No random part: those who have waited go before those who were refused just now, so that none waits for ever.
-        return left_s
-
     def _attempt(self, call: Call) -> Call:
         """The call, ready for its next attempt."""
         call.attempt += 1
+        patience_s = min(call.timeout_s, call.ends - time.monotonic())
         call.came = None
         call.headers = {
             "user-agent": _USER_AGENT,
@@ -161,7 +144,7 @@ class BaseClient(Generic[HttpClient]):
             "content-type": "application/x-ndjson" if call.lines else "application/json",
             "x-request-id": call.request_id,
             # The service need not score what is no longer waited for.
-            "x-deadline-ms": str(max(1, min(_PATIENCE_MAX_MS, math.ceil(call.timeout_s * 1000)))),
+            "x-deadline-ms": str(max(1, min(_PATIENCE_MAX_MS, math.ceil(patience_s * 1000)))),
         }
         return call
 
@@ -181,14 +164,12 @@ class BaseClient(Generic[HttpClient]):
     def _again(self, call: Call, error: AcuityError) -> float:
         """The seconds to wait before the next attempt; raises the error if there is none."""
         asked_s = error.retry_after_s if isinstance(error, RefusedError) else None
-        turn = error if isinstance(error, RateLimitedError) and asked_s is not None else None
-        if turn is None:
+        # A refusal for the key's rate that says when to ask again is no failure: the call waits its turn.
+        if not isinstance(error, RateLimitedError) or asked_s is None:
             call.failures += 1
         pause_s = call.policy.pause_before(max(1, call.failures), asked_s, self._random) if may_pass(error) else None
         if pause_s is None or time.monotonic() + pause_s > call.ends:
             raise error
-        if turn is not None:
-            call.closing = self._gate.close(turn)
         failure = f"{type(error).__name__} {getattr(error, 'status', '')}".rstrip()
         _LOG.warning("request %s, attempt %d: %s, again in %.2f s", call.request_id, call.attempt, failure, pause_s)
         return pause_s

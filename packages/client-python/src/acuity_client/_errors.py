@@ -167,9 +167,9 @@ def error_for(refusal: Refusal) -> RefusedError:
 
 
 def may_pass(error: AcuityError) -> bool:
-    """Whether another attempt may succeed: an overload, a rate, a broken connection, a proxy without its upstream."""
+    """Whether another attempt may succeed: an overload, a rate, a time-out, a broken connection, a proxy's."""
     if isinstance(error, UnexpectedAnswerError):
         return error.status in (502, 504)
     if isinstance(error, AcuityConnectionError):
         return error.may_pass
-    return isinstance(error, (RateLimitedError, OverloadedError))
+    return isinstance(error, (RateLimitedError, OverloadedError, AcuityTimeoutError))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
-from .._base import BaseClient, Call, Incoming, Request
+from .._base import BaseClient, Request
 from .._concurrency import AsyncInput, async_items, async_pause
 from .._errors import AcuityError
 from .._lists import BYTES, LINES, Line, Outcome, Run, outcomes_of
@@ -43,13 +43,13 @@ class AsyncAcuityClient(BaseClient["httpx.AsyncClient"]):
         retries: int | None = None,
     ) -> Prediction:
         """
-        Scores one request. Tries again after an overload (429, 502, 503, 504) or a broken connection.
+        Scores one request. Tries again after an overload (429, 502, 503, 504), a time-out or a broken connection.
 
         Raises the AcuityError that fits the refusal; before anything is sent, ValueError if `night` is in the future.
         """
         call = self._begin(request, request_id, (timeout, deadline, retries))
         while True:
-            step = self._after(call, await self._send(call))
+            step = self._after(call, await self._transport.send(self._attempt(call)))
             if isinstance(step, Prediction):
                 return step
             await self._pause(step)
@@ -104,17 +104,11 @@ class AsyncAcuityClient(BaseClient["httpx.AsyncClient"]):
         """Returns what ends the run after the outcomes of this list."""
         try:
             while (part := run.part(lines)) is not None:
-                while (step := part.after(await self._send(part.prepared()))) is not None:
+                while (step := part.after(await self._transport.send(self._attempt(part.prepared())))) is not None:
                     await self._pause(step)
         except AcuityError as error:
             return error
         return None
-
-    async def _send(self, call: Call) -> Incoming | AcuityError:
-        """One attempt, once the service takes another call."""
-        while (held := self._held(call)) is not None:
-            await self._pause(held)
-        return await self._transport.send(self._attempt(call))
 
     async def aclose(self) -> None:
         await self._transport.aclose()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ssl
 import time
 from functools import lru_cache
+from typing import Any
 
 import httpx
 
@@ -22,6 +23,8 @@ _DIRECT = {"http://": None}
 """Goes before the environment's HTTP_PROXY and ALL_PROXY: a proxy for http would read the key and the night."""
 _TOO_LONG = "the answer is too long"
 _CAUSES_MAX = 16
+_LEFT_MIN_S = 0.001
+"""None would make a socket that does not wait at all."""
 
 
 @lru_cache(maxsize=1)
@@ -52,6 +55,21 @@ def _cause_of(error: BaseException) -> str:
     return f"the connection broke ({type(error).__name__})"
 
 
+class _Left(dict[str, float]):
+    """
+    The time limits of an exchange. httpcore asks for its limit as each step begins (pool, connect, write, read) and
+    gets what is left then: limits of their own would add up, and only asyncio can end a step from outside.
+    """
+
+    def __init__(self, until: float) -> None:
+        super().__init__(dict.fromkeys(("pool", "connect", "write", "read"), until - time.monotonic()))
+        self.until = until
+        """By the monotonic clock."""
+
+    def get(self, *_: Any) -> float:
+        return max(_LEFT_MIN_S, self.until - time.monotonic())
+
+
 class AsyncTransport:
     """Keeps connections open, one request at a time on each."""
 
@@ -77,25 +95,26 @@ class AsyncTransport:
             return failure
 
     async def _exchange(self, call: Call, ends: float) -> Incoming:
+        left = _Left(min(ends, time.monotonic() + call.timeout_s))
         async with self._client.stream(
             "POST",
             call.url,
             headers=call.headers,
             content=call.body,
-            timeout=call.timeout_s,
+            extensions={"timeout": left},
             follow_redirects=False,
         ) as answer:
             body = bytearray()
             call.came = Incoming(answer.status_code, {n.lower(): text for n, text in answer.headers.items()}, body)
-            until = min(ends, time.monotonic() + call.timeout_s)
+            left.until = min(ends, time.monotonic() + call.timeout_s)
             async for piece in answer.aiter_bytes():
                 body += piece
                 if len(body) > ANSWER_BYTES_MAX + call.lines * LINE_BYTES_MAX:
                     raise httpx.ReadError(_TOO_LONG)
                 if call.lines and b"\n" in piece:
-                    until = min(ends, time.monotonic() + call.timeout_s)
+                    left.until = min(ends, time.monotonic() + call.timeout_s)
                 # httpx times each read alone: an answer that trickles would never end.
-                if time.monotonic() > until:
+                if time.monotonic() > left.until:
                     raise TimeoutError
             return call.came
 

@@ -10,6 +10,7 @@ import type {
 import * as errors from '#acuity/client/errors.js';
 import { slipsIn } from '#acuity/client/fieldNames.js';
 import { History, memoryStorage } from '#acuity/client/history.js';
+import { DEFAULT_RETRY } from '#acuity/client/retry.js';
 import { NodeTransport, type Incoming, type Outgoing } from '#acuity/client/transport.js';
 import {
   startScripted,
@@ -79,6 +80,11 @@ t.test('retries', async (t) => {
     await t.test(name, async (t) => {
       const { url, received } = await startScripted(t, inTurn(replies));
       const { timeoutMs = 10_000, deadlineMs = 60_000, ...retry } = options;
+      t.strictSame(
+        Object.keys(retry).filter((name) => !(name in DEFAULT_RETRY)),
+        [],
+        'options that there are',
+      );
       const { client, pauses } = clientTo(t, url, { timeoutMs, deadlineMs, retry });
       await checkOutcome(t, client, expect);
       t.strictSame(pauses, expect.pausesMs);

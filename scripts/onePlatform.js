@@ -36,9 +36,10 @@ export function keepServed(modules, kept) {
 
 function removeBut(isKept, folder) {
   if (!existsSync(folder)) return;
-  for (const name of readdirSync(folder, { recursive: true })) {
-    const path = join(folder, name);
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
     if (!isKept(path)) rmSync(path, { recursive: true, force: true });
+    else if (entry.isDirectory()) removeBut(isKept, path); // not what a link leads to
   }
 }
 

@@ -45,12 +45,10 @@ export const FASTIFY = nodePeer('fastify', 'Fastify, Ajv, onnxruntime-node in pr
 /** What `bench/setup.sh` builds. */
 const RUST_PROGRAM = join(ROOT, '.build/rust/release/acuity-peer');
 /** The Rust peer loads it at start-up: the same library that the service runs on; undefined where there is none. */
-const ORT_LIBRARY = readdirSync(join(ROOT, 'node_modules/onnxruntime-node/bin'), {
-  recursive: true,
-  encoding: 'utf8',
-})
-  .map((path) => join(ROOT, 'node_modules/onnxruntime-node/bin', path))
-  .find((path) => path.includes(join(process.platform, process.arch)) && /libonnxruntime\.so\.1/.test(path));
+const ORT = join(ROOT, 'node_modules/onnxruntime-node/bin/napi-v6', process.platform, process.arch);
+const ORT_LIBRARY = (existsSync(ORT) ? readdirSync(ORT) : [])
+  .filter((name) => name.startsWith('libonnxruntime.so.1'))
+  .map((name) => join(ORT, name))[0];
 
 export const RUST: Peer = {
   name: 'rust',

@@ -1,5 +1,5 @@
 import { OperatorError } from '../base/errors.js';
-import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync, statSync, type Dirent } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { textOf, type Engine } from './engine.js';
 
@@ -318,7 +318,7 @@ function filesBelow(folder: string, { outDir }: FindOptions): Found {
   const root = realpathSync(folder);
   const paths = new Map<string, string>();
   const links: string[] = [];
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+  for (const entry of entriesBelow(folder)) {
     const path = join(entry.parentPath, entry.name);
     const versioned = VERSIONED.find(([mark]) => mark.test(entry.name));
     if (versioned !== undefined)
@@ -337,6 +337,14 @@ function filesBelow(folder: string, { outDir }: FindOptions): Found {
     else paths.set(realpathSync(link), link);
   }
   return { paths: [...paths.values()], left };
+}
+
+/** Not Node's recursive reading: since Node 24 it follows links to folders, without end where two lead upwards. */
+function* entriesBelow(folder: string): Generator<Dirent> {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    yield entry;
+    if (entry.isDirectory()) yield* entriesBelow(join(folder, entry.name));
+  }
 }
 
 const collator = new Intl.Collator('en', { numeric: true });

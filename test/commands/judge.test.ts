@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { seededRandom } from '#acuity/base/random.js';
@@ -10,6 +10,7 @@ import { jsonOf, textOf } from '#acuity/judge/report.js';
 import { judgeRows, type JudgeOrder } from '#acuity/judge/run.js';
 import { commanded, modelScorer, scoreOne } from '#fixtures/lake.js';
 import { MODEL } from '#fixtures/model.js';
+import { filesBelow } from '#fixtures/repository.js';
 import { acuity } from '#fixtures/scripts.js';
 import { bodiesOf, csvOf, type TableRow } from '#fixtures/tables.js';
 
@@ -91,8 +92,7 @@ t.test('the same figures for every format and number of files; nothing is writte
     one?.outcomes[1]?.pooled.auc,
     '0 and 1 are false and true',
   );
-  t.strictSame(readdirSync(dir, { recursive: true }).toSorted(), [
-    'many',
+  t.strictSame((await filesBelow(dir)).toSorted(), [
     'many/a.ndjson',
     'many/b.ndjson',
     'one.csv',

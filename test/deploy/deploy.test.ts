@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync, writeFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import t from 'tap';
-import { REPOSITORY, script, textOf, writeFiles } from '../fixtures/repository.js';
+import { filesBelow, REPOSITORY, script, textOf, writeFiles } from '../fixtures/repository.js';
 import { ended } from '../fixtures/scripts.js';
 
 interface Platform {
@@ -37,17 +37,13 @@ t.test('one platform’s native libraries stay, and of what serves no maps', asy
   });
   const { keepOnePlatform, keepServed } =
     await script<Record<'keepOnePlatform' | 'keepServed', Keep>>('onePlatform.js');
-  const files = (): string[] =>
-    readdirSync(modules, { recursive: true, encoding: 'utf8', withFileTypes: true })
-      .filter((entry) => entry.isFile())
-      .map(({ parentPath, name }) => relative(modules, join(parentPath, name)))
-      .toSorted();
+  const files = async (): Promise<string[]> => (await filesBelow(modules)).toSorted();
   const kept = ['onnxruntime-node/bin/napi-v6/linux/x64/library.node', 'uWebSockets.js/uws.js'];
   const ours = 'uWebSockets.js/uws_linux_x64_115.node';
   keepOnePlatform(modules, { platform: 'linux', arch: 'x64' });
-  t.strictSame(files(), [...kept, ours, 'uWebSockets.js/uws_linux_x64_127.node', ...others].toSorted());
+  t.strictSame(await files(), [...kept, ours, 'uWebSockets.js/uws_linux_x64_127.node', ...others].toSorted());
   keepServed(modules, { platform: 'linux', arch: 'x64', abi: '115' });
-  t.strictSame(files(), [...kept, ours, 'other/esm/a.js'].toSorted());
+  t.strictSame(await files(), [...kept, ours, 'other/esm/a.js'].toSorted());
 });
 
 /** Not more than some megabytes above what was measured: a package that grows is seen. */

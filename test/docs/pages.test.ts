@@ -6,15 +6,19 @@ import { VARIABLES, type Variable } from '#acuity/config/variables.js';
 import { FINDING_TYPES, MALFORMED, PROBLEMS, UNPROCESSABLE } from '#acuity/contract/problems.js';
 import { requestSchema, sessionSchema } from '#acuity/contract/request.js';
 import { PredictionResponseSchema } from '#acuity/contract/response.js';
-import { REPOSITORY, textOf } from '../fixtures/repository.js';
+import { filesBelow, REPOSITORY, textOf } from '../fixtures/repository.js';
 
 const PAGES = [
   ...readdirSync(REPOSITORY),
-  ...['docs', 'examples', 'packages/client-ts', 'packages/client-python'].flatMap((folder) =>
-    readdirSync(join(REPOSITORY, folder), { recursive: true, encoding: 'utf8' })
-      .filter((path) => !/(^|\/)(node_modules|build|dist)\//.test(path))
-      .map((path) => join(folder, path)),
-  ),
+  ...(
+    await Promise.all(
+      ['docs', 'examples', 'packages/client-ts', 'packages/client-python'].map(async (folder) =>
+        (await filesBelow(folder))
+          .filter((path) => !/(^|\/)(build|dist)\//.test(path))
+          .map((path) => join(folder, path)),
+      ),
+    )
+  ).flat(),
 ].filter((path) => path.endsWith('.md'));
 
 /** Links of Markdown, and the pictures of HTML. */

@@ -1,11 +1,10 @@
 /** `npm run faults -- simulate`: fleets in virtual time, each drawn from a seed, with everything that may happen to them. */
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { messageOf } from '#acuity/base/errors.js';
 import { positive, runCommand, text } from '#bench/cli.js';
-import { REPOSITORY } from '#fixtures/repository.js';
+import { filesBelow, textOf } from '#fixtures/repository.js';
 import { DEFECTS, hunt, plant, type DefectName, type Fleets } from './defects.js';
 
 /** What a run follows from, beside its seed, as it was compiled. */
@@ -47,7 +46,7 @@ interface Asked extends Fleets {
 }
 
 async function simulate({ first, seeds, hours, defect, revision: wanted }: Asked): Promise<void> {
-  const here = revision(defect);
+  const here = await revision(defect);
   if (wanted !== undefined && wanted !== here)
     say(`this tree is ${here}, not ${wanted}: what happened there may not happen here`);
   if (defect !== undefined) plant(defect);
@@ -91,14 +90,11 @@ function findDefects(first: number, seeds: number, hours: number): void {
 }
 
 /** A digest of what a run follows from; with a planted defect, of that too. */
-function revision(defect = ''): string {
+async function revision(defect = ''): Promise<string> {
   const hash = createHash('sha256').update(defect);
   for (const folder of COMPILED)
-    for (const path of readdirSync(join(REPOSITORY, folder), {
-      recursive: true,
-      encoding: 'utf8',
-    }).toSorted())
-      if (path.endsWith('.js')) hash.update(path).update(readFileSync(join(REPOSITORY, folder, path)));
+    for (const path of (await filesBelow(folder)).toSorted())
+      if (path.endsWith('.js')) hash.update(path).update(textOf(join(folder, path)));
   return hash.digest('hex').slice(0, 12);
 }
 

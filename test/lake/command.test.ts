@@ -20,11 +20,14 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import t, { type Test } from 'tap';
 import { arrowStreams } from '#acuity/lake/arrowStreams.js';
+import { BAD_AGES } from '#fixtures/ages.js';
 import { fileOf, folder, modelScorer, rowsOf, runStream, scoreOne, type Asked } from '#fixtures/lake.js';
 import { MODEL } from '#fixtures/model.js';
 import { REPOSITORY, cleanEnvironment } from '#fixtures/repository.js';
 import { acuity } from '#fixtures/scripts.js';
+import { FAULTY, makePipe, skipElsewhere } from '#fixtures/stops.js';
 import { arrowOf, bodiesOf, csvOf, rowsOfArrow, writeParquet, type TableRow } from '#fixtures/tables.js';
+import { PIPE_VARIABLE } from '#fixtures/troubles.js';
 import { until } from '#fixtures/until.js';
 
 /** `acuity score` as a process, and its standard input and output. */
@@ -45,15 +48,25 @@ function nights(count: number, people = 2): TableRow[] {
 
 const textOf = (rows: readonly TableRow[]): string => bodiesOf(rows, ['id', 'person', 'at']);
 
+interface StartOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: 'pipe' | number;
+  readonly nodeOptions?: readonly string[];
+}
+
 function start(
   t: Test,
   args: readonly string[],
-  { env = {}, stdin = 'pipe' }: { env?: Readonly<Record<string, string>>; stdin?: 'pipe' | number } = {},
+  { env = {}, stdin = 'pipe', nodeOptions = [] }: StartOptions = {},
 ) {
-  const child = spawn(process.execPath, [join(REPOSITORY, 'dist/main.js'), 'score', ...args], {
-    env: cleanEnvironment({ ACUITY_WORKERS: '1', ACUITY_MODEL: MODEL, ...env }),
-    stdio: [stdin, 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    process.execPath,
+    [...nodeOptions, join(REPOSITORY, 'dist/main.js'), 'score', ...args],
+    {
+      env: cleanEnvironment({ ACUITY_WORKERS: '1', ACUITY_MODEL: MODEL, ...env }),
+      stdio: [stdin, 'pipe', 'pipe'],
+    },
+  );
   t.teardown(() => child.kill('SIGKILL'));
   const { stdin: input, stdout: output, stderr: errors } = child;
   if (output === null || errors === null) throw new Error('no output');
@@ -151,14 +164,23 @@ t.test('files of health data are new ones, their owner’s alone', async (t) => 
   }
 });
 
+t.test('a worker that hangs ends the run, and is told', { skip: skipElsewhere }, async (t) => {
+  const env = { ACUITY_HANG_MS: '500', ACUITY_BATCH_MAX: '256', [PIPE_VARIABLE]: makePipe(t) };
+  const { input, closed } = start(t, [], { env, nodeOptions: FAULTY });
+  input.end(`${JSON.stringify({ current_session: { age: BAD_AGES.hangs } })}\n`);
+  const { code, said } = await closed;
+  t.equal(code, 70);
+  t.match(said, /a worker hangs after line 0: .*"worker 1 for scores.*"state":"S"/);
+});
+
 t.test('a reader that stops reading is no hang; one that goes away ends the work', async (t) => {
   const { child, input, output, closed } = start(t, [], {
-    env: { ACUITY_HANG_MS: '500', ACUITY_BATCH_MAX: '256', ACUITY_QUEUE_MAX: '64' }, // a second for two batches
+    env: { ACUITY_HANG_MS: '500', ACUITY_BATCH_MAX: '256', ACUITY_QUEUE_MAX: '64' }, // for a batch
   });
   const lines = 12_000;
   input.write(textOf(nights(lines)));
   await once(output, 'readable');
-  // Its lines do not fit into the pipe, and it waits for twice as long as counts for a hang.
+  // Its lines do not fit into the pipe, and it waits for longer than counts for a hang.
   await new Promise((resolve) => setTimeout(resolve, 2_000));
   t.equal(child.exitCode, null);
   let count = 0;

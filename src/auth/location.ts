@@ -26,9 +26,7 @@ export async function openStores(location: string, files?: StoreFiles): Promise<
   if (!/^rediss?:\/\//.test(location)) return storesAt(location, files);
   // Loaded only when needed: the client takes memory and time to load.
   const { RedisAddress } = await import('./redisConnection.js');
-  const address = new RedisAddress(
-    files === undefined ? { url: location, timeoutMs: COMMAND_TIMEOUT_MS } : { url: location },
-  );
+  const address = new RedisAddress(location, files === undefined ? COMMAND_TIMEOUT_MS : undefined);
   // One for keys and one for counts, so that reading a long list of keys delays no report.
   const [connection, counts] = [address.line(), address.line()];
   const keys = new RedisKeyStore(connection, (onMessage) => address.listen(onMessage));

@@ -9,12 +9,6 @@ const TIMEOUT_MS = 800;
 const ASKED_EVERY_MS = 1000;
 const CLOSED = 'the key store was closed';
 
-export interface RedisAddressOptions {
-  /** `redis[s]://[user[:password]@]host[:port][/database]`. May hold a password: never quote it. */
-  readonly url: string;
-  readonly timeoutMs?: number;
-}
-
 /**
  * A store's address, and the only user of the Redis client. It owns all connections to what the address leads to, and
  * they share one fate: where one is lost, all are dropped and the next call asks the address anew; where one learns that
@@ -27,15 +21,20 @@ export class RedisAddress {
   refusal: ReadOnlyStoreError | undefined;
   /** How often the address was asked: what `WATCH` watches ends with its connection. */
   asked = 0;
-  readonly #options: Required<RedisAddressOptions>;
+  readonly #open: () => Client;
+  readonly #timeoutMs: number;
   readonly #listeners = new Set<Line>();
   #connections: Connections | undefined;
   #isClosed = false;
 
-  /** @throws KeyStoreError for an invalid URL */
-  constructor({ url, timeoutMs = TIMEOUT_MS }: RedisAddressOptions) {
-    this.#options = { url, timeoutMs };
-    newClient(url, timeoutMs); // checks the URL and opens nothing
+  /**
+   * `url`: `redis[s]://[user[:password]@]host[:port][/database]`. May hold a password: never quote it.
+   * @throws KeyStoreError for an invalid URL
+   */
+  constructor(url: string, timeoutMs = TIMEOUT_MS) {
+    this.#open = () => newClient(url, timeoutMs);
+    this.#timeoutMs = timeoutMs;
+    this.#open(); // checks the URL and connects nothing
   }
 
   /** A way to the store, with a connection of its own, which no other's commands delay. */
@@ -98,7 +97,7 @@ export class RedisAddress {
     }
     last?.drop(this.refusal);
     this.asked++;
-    const next = (this.#connections = new Connections(this.#options));
+    const next = (this.#connections = new Connections(this.#open, this.#timeoutMs));
     for (const line of this.#listeners) next.client(line).catch(() => undefined);
     return next;
   }
@@ -141,14 +140,16 @@ class Connections {
   readonly openedMs = performance.now();
   /** Why they have ended. */
   lost: KeyStoreError | undefined;
-  readonly #options: Required<RedisAddressOptions>;
+  readonly #open: () => Client;
+  readonly #timeoutMs: number;
   readonly #clients = new Map<Line, Promise<Client>>();
   readonly #opened = new Set<Client>();
   /** Rejects the pending calls. */
   readonly #pending = new Set<(error: Error) => void>();
 
-  constructor(options: Required<RedisAddressOptions>) {
-    this.#options = options;
+  constructor(open: () => Client, timeoutMs: number) {
+    this.#open = open;
+    this.#timeoutMs = timeoutMs;
   }
 
   /** The replies, and the role of who gave them: undefined where its user may not ask, or it is a Sentinel. */
@@ -183,8 +184,7 @@ class Connections {
   }
 
   async #connect({ onMessage }: Line): Promise<Client> {
-    const { url, timeoutMs } = this.#options;
-    const client = newClient(url, timeoutMs);
+    const client = this.#open();
     client.on('error', (error) => this.drop(failure(error)));
     client.unref();
     this.#opened.add(client);
@@ -216,7 +216,7 @@ class Connections {
       const fail = (error: unknown): void => settle(() => reject(error as Error));
       const late = (): void => fail(new KeyStoreError('the key store does not answer'));
       // What came while this thread was busy is read before the time is over.
-      const timer = setTimeout(() => setImmediate(late), this.#options.timeoutMs);
+      const timer = setTimeout(() => setImmediate(late), this.#timeoutMs);
       this.#pending.add(fail);
       work().then((value) => settle(() => resolve(value)), fail);
     });

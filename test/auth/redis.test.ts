@@ -94,7 +94,7 @@ t.test('a connection to a server that never answers', async (t) => {
   const ping = (address: RedisAddress): Promise<unknown> => address.line().sendAll([['PING']]);
 
   t.test('each call ends in its time', async (t) => {
-    const address = new RedisAddress({ url, timeoutMs: 100 });
+    const address = new RedisAddress(url, 100);
     for (let at = 0; at < 3; at++)
       await t.rejects(ping(address), { name: 'KeyStoreError', message: /does not answer|timeout/ });
     address.close();
@@ -103,7 +103,7 @@ t.test('a connection to a server that never answers', async (t) => {
   for (const isOpen of [true, false])
     t.test(`closing ends it at once, and what comes later; opened: ${isOpen}`, async (t) => {
       const seen = sockets.size;
-      const address = new RedisAddress({ url, timeoutMs: 60_000 });
+      const address = new RedisAddress(url, 60_000);
       const refused = t.rejects(ping(address), { message: /closed/ });
       if (isOpen) await until(() => sockets.size > seen);
       address.close();
@@ -278,10 +278,11 @@ t.test('each unsupported key store has its message', { skip }, async (t) => {
 
   const primary = await startStore(t);
   const replica = await startStore(t, { args: ['--replicaof', '127.0.0.1', String(primary.port)] });
-  t.match(
-    (await refusals(replica.url))[0],
-    /^KeyStoreError: the key store is a replica that takes no writes/,
-  );
+  for (const isReadOnly of ['yes', 'no']) {
+    await replica.say('CONFIG', 'SET', 'replica-read-only', isReadOnly);
+    for (const refusal of await refusals(replica.url))
+      t.match(refusal, /^KeyStoreError: the key store is a replica that takes no writes/, isReadOnly);
+  }
 });
 
 t.test('a user of the store with the rights that the documents name', { skip }, async (t) => {

@@ -34,6 +34,7 @@ export class Line implements StoreTransport {
   state: LineState = 'sound';
   connections = 0;
   readonly refusal = undefined;
+  readonly readAll = (commands: Commands): Promise<readonly unknown[]> => this.sendAll(commands);
   /** Calls under way that began while the line was not sound: until they end, nothing newer is asked. */
   doubtful = 0;
   private execute: ((words: readonly string[]) => unknown) | undefined;
@@ -53,10 +54,6 @@ export class Line implements StoreTransport {
       return Promise.reject(new KeyStoreError('the connection to the key store was lost meanwhile'));
     const { execute } = this;
     return this.say(commands.map((words) => () => execute(words)));
-  }
-
-  readAll(commands: Commands): Promise<readonly unknown[]> {
-    return this.sendAll(commands);
   }
 
   /** A closed line carries nothing any more, pushes neither. */

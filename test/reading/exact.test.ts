@@ -153,15 +153,19 @@ History is damaged or of another version: send that of the last answer as it was
 Measurements are kept in the history: send that, or "" to begin one
   measurements value_error = {NOW,@"measurements":[{TEST}]} @ "night":"2026-01-11", | "history":null,"night":"2026-01-11",
 Expected beats per minute, 25 to 240; most samples lie outside
+  current_session.HR_day_1h unit_error = {"current_session":{"HR_day_1h":[3*100000]}}
+Expected beats per minute, 25 to 240; these look like intervals between beats in milliseconds: heart rate is 60,000 divided by them
   current_session.HR_day_1h unit_error = {"current_session":{"HR_day_1h":[3*900]}}
 Expected beats per minute, 25 to 240; these look like times, in seconds or milliseconds since 1970, not samples
   current_session.HR_night unit_error = {"current_session":{"HR_night":[@]}} @ 3*1763856000 | 3*1763856000000
 Expected breaths per minute, 3 to 70; these look like times, in seconds or milliseconds since 1970, not samples
   current_session.RR_day_1h unit_error = {"current_session":{"RR_day_1h":[@]}} @ 3*1763856000 | 3*1763856000000
-Expected breaths per minute, 3 to 70; these look like R-R intervals in milliseconds, not respiratory rate
+Expected breaths per minute, 3 to 70; these look like R-R intervals in milliseconds: "RR" means respiratory rate here, not the time between beats
   past_sessions.0.RR_night unit_error = {NOW,"past_sessions":[{"RR_night":[@]}],PAST} @ 5*812 | 5*3000
 Expected breaths per minute, 3 to 70; most samples lie outside
-  current_session.RR_night unit_error = {"current_session":{"RR_night":[@]}} @ 5*0.25 | 5*100000
+  current_session.RR_night unit_error = {"current_session":{"RR_night":[@]}} @ 5*0.01 | 5*100000
+Expected breaths per minute, 3 to 70; these look like breaths per second or R-R intervals in seconds: respiratory rate is breaths per minute
+  current_session.RR_night unit_error = {"current_session":{"RR_night":[5*0.25]}}
 Expected breaths per minute, 3 to 70; these look like heart rate
   current_session.RR_night unit_error = {"current_session":{"RR_night":[5*82]}}
 Expected breaths per minute; so high a median looks like heart rate in the place of respiratory rate

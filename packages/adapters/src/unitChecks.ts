@@ -4,6 +4,8 @@ import {
   PLAUSIBLE,
   SENTINELS,
   SUSPECT_SAMPLES_MIN,
+  isAnotherUnit,
+  unitGuess,
   type Signal,
 } from '#rules/plausible.js';
 import { placeOf, type Path } from './adapterError.js';
@@ -24,11 +26,9 @@ export class UnitError extends RangeError {
   }
 }
 
-const NO_READINGS: ReadonlySet<number> = new Set(SENTINELS);
-
 /** @internal */
 export function isReading(value: number | null | undefined): value is number {
-  return typeof value === 'number' && Number.isFinite(value) && !NO_READINGS.has(value);
+  return typeof value === 'number' && Number.isFinite(value) && !SENTINELS.includes(value);
 }
 
 /**
@@ -36,15 +36,11 @@ export function isReading(value: number | null | undefined): value is number {
  * @internal
  */
 export function checkUnit(signal: Signal, readings: readonly number[]): void {
-  const { unit, min, max, mistakes } = PLAUSIBLE[signal];
-  const suspects = readings.filter((value) => value < min || value > max);
-  if (suspects.length < SUSPECT_SAMPLES_MIN || suspects.length <= readings.length / 2) return;
-  const likely = mistakes.find(([low, high]) => {
-    const matching = readings.filter((value) => value >= low && value <= high);
-    return matching.length > readings.length / 2;
-  });
-  const guess = likely === undefined ? 'most readings lie outside' : `these look like ${likely[2]}`;
-  throw new UnitError(`${signal} is ${unit}, ${min} to ${max}; ${guess}`);
+  const plausible = PLAUSIBLE[signal];
+  const { unit, min, max } = plausible;
+  const within = readings.filter((value) => value >= min && value <= max).length;
+  if (!isAnotherUnit(readings.length - within, within)) return;
+  throw new UnitError(`${signal} is ${unit}, ${min} to ${max}; ${unitGuess(plausible, readings)}`);
 }
 
 /**

@@ -166,13 +166,14 @@ export class RecordingQueue {
 
   private sweepCurrent(nowMs: number, isOver: (recording: WaitingRecording) => boolean): void {
     const { current, reader } = this;
-    const isHung = reader !== undefined && this.watch.look(nowMs, [reader]) !== undefined;
-    if (isHung) {
+    const hang = reader && this.watch.look(nowMs, [reader]);
+    if (hang !== undefined) {
       this.current = undefined;
-      reader.end();
-      this.options.onLost(new Error('it hung'));
+      reader?.end();
+      this.options.onLost(new Error(`it hung: ${JSON.stringify(hang)}`));
     }
-    if (current === undefined || current.isSettled || !(isHung || isOver(current.recording))) return;
+    if (current === undefined || current.isSettled || !(hang !== undefined || isOver(current.recording)))
+      return;
     current.isSettled = true;
     current.recording.settle('expired');
   }

@@ -46,7 +46,7 @@ export interface Explainers {
   readonly queueMax: number;
 }
 
-/** Told of the worker that hangs. */
+/** Called with the first worker that hangs. */
 export type HungListener = (hang: Hang) => void;
 
 /** One holder (one key) may have at most this share of the pending explained requests. */

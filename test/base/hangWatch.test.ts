@@ -58,7 +58,7 @@ const about = (hang: Hang | undefined, ms: number): boolean =>
   hang !== undefined && hang.silentMs > ms && hang.silentMs <= ms + 4 * PERIOD_MS;
 
 t.test(
-  'a thread that loops, and one that sleeps, hang at the limit, whatever their neighbours wait',
+  'a thread that loops, and one that sleeps, hang at the limit, however long their neighbours wait',
   async (t) => {
     for (const [life, state] of [
       [LOOPS, 'R'],

@@ -18,15 +18,13 @@ import {
   RUN_SPREADS,
   RUN_WEIGHTS,
   SCALARS,
-  SCALAR_BOUNDS,
-  SCALAR_BOUNDS_LENGTH,
   SESSIONS_MAX,
   SEX,
   SUMMARY_LENGTH,
   TARGET_LENGTH,
   TEXTS,
 } from './layout';
-import { BREATH_HIGH, BREATH_LOW, HEART_HIGH, HEART_LOW, SCORES } from './rules';
+import { BREATH_HIGH, BREATH_LOW, HEART_HIGH, HEART_LOW, SCALAR_BOUNDS, SCALAR_BOUNDS_LENGTH, SCORES } from './rules';
 
 /** Reads a history. src/history/form.ts draws the format, and writes it. */
 
@@ -104,7 +102,7 @@ function readValues(index: i32, bits: u32): bool {
   for (let value = 0; value < LEVELS_FROM; value++) {
     if (!(bits & (1 << value))) continue;
     const number = value < TIMES ? <f64>take24() : takeDouble();
-    const bounds = SCALAR_BOUNDS + <usize>(value * SCALAR_BOUNDS_LENGTH * 8);
+    const bounds = changetype<usize>(SCALAR_BOUNDS) + <usize>(value * SCALAR_BOUNDS_LENGTH * 8);
     if (!isWithin(number, load<f64>(bounds), load<f64>(bounds, 8))) return false;
     store<f64>(record + (<usize>value << 3), number);
   }

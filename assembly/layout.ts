@@ -51,14 +51,8 @@ export const CUMULATIVE: usize = HISTOGRAM + 4 * HISTOGRAM_BINS * 4 + 16;
 /** 10^0 … 10^22, all exact: f64 each. */
 export const POWERS_OF_TEN: usize = CUMULATIVE + HISTOGRAM_BINS * 4;
 export const EXACT_POWER_MAX: i32 = 22;
-/**
- * The contract's bounds of each scalar except the sex: minimum, maximum, and 1 if only integers are valid; the host
- * writes them.
- */
-export const SCALAR_BOUNDS: usize = POWERS_OF_TEN + (EXACT_POWER_MAX + 1) * 8;
-export const SCALAR_BOUNDS_LENGTH: i32 = 3;
 /** The leading 128 bits of 5^−342 … 5^308, two u64 each, the higher one first; the host writes them. */
-export const POWERS_OF_FIVE: usize = (SCALAR_BOUNDS + SEX * SCALAR_BOUNDS_LENGTH * 8 + 15) & ~15;
+export const POWERS_OF_FIVE: usize = (POWERS_OF_TEN + (EXACT_POWER_MAX + 1) * 8 + 15) & ~15;
 export const FIVE_EXPONENT_MIN: i32 = -342;
 export const FIVE_EXPONENT_MAX: i32 = 308;
 /** Two big integers to compare: a count, then limbs of 32 bits; some 800 digits and a power of two or five. */

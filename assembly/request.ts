@@ -26,8 +26,6 @@ import {
   SAMPLES,
   SAMPLES_SLACK,
   SCALARS,
-  SCALAR_BOUNDS,
-  SCALAR_BOUNDS_LENGTH,
   SERIES_INDEX,
   SESSIONS_MAX,
   SEX,
@@ -43,7 +41,7 @@ import { narrowNames, same } from './names';
 import { fillHistoryTables } from './historyText';
 import { decodeNumber, fillPowersOfTen, forgetLongNumbers, longNumbers } from './number';
 import { forgetKept, keepsFields, noteField } from './kept';
-import { REACTIONS_MAX, SCORES, SCORE_MAX, SCORE_MIN, TARGET_FIELDS } from './rules';
+import { REACTIONS_MAX, SCALAR_BOUNDS, SCALAR_BOUNDS_LENGTH, SCORES, SCORE_MAX, SCORE_MIN, TARGET_FIELDS } from './rules';
 import { decodeArray } from './samples';
 import { forgetBreathing, summarise } from './series';
 import {
@@ -295,7 +293,7 @@ function readScalar(record: usize, field: i32): bool {
 
 /** NaN, which the decoder returns for anything it does not accept, is in no range. */
 function isInRange(field: i32, value: f64): bool {
-  const bounds = SCALAR_BOUNDS + ((<usize>field * SCALAR_BOUNDS_LENGTH) << 3);
+  const bounds = changetype<usize>(SCALAR_BOUNDS) + ((<usize>field * SCALAR_BOUNDS_LENGTH) << 3);
   if (!(value >= load<f64>(bounds) && value <= load<f64>(bounds, 8))) return false;
   return load<f64>(bounds, 16) == 0 || floor(value) == value;
 }

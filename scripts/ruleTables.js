@@ -50,6 +50,7 @@ function assemblyConstants(rules) {
     Object.entries(values).map(([name, value]) => `export const ${name}: ${type} = ${value};`),
   );
   const names = [...Object.values(FIELD_NAMES).flat(), ...LABELS.map((label) => `"${label}"`)];
+  const bounds = rules.SCALAR_BOUNDS.flatMap(({ minimum, maximum, isWhole }) => [minimum, maximum, +isWhole]);
   return `// ${HEAD}
 
 ${lines.join('\n')}
@@ -60,6 +61,10 @@ ${lines.join('\n')}
 export function areSentinels(four: v128): v128 {
   return ${anyOf(rules.SENTINELS.map((value) => `f32x4.eq(four, f32x4.splat(${value}))`))};
 }
+
+/** Of each scalar but the sex: minimum, maximum, and 1 if only integers are valid. */
+export const SCALAR_BOUNDS: StaticArray<f64> = [${bounds.join(', ')}];
+export const SCALAR_BOUNDS_LENGTH: i32 = 3;
 
 /** Every name of a field, and every label in its quotes. */
 export const NAMES: StaticArray<string> = [

@@ -3,7 +3,6 @@ import {
   HISTORY_LENGTH_MAX,
   PAST_MAX,
   REACTIONS,
-  SCALAR_BOUNDS,
   SERIES_FIELDS,
   isHeart,
   type SeriesField,
@@ -14,7 +13,7 @@ import { HistoryDesk, type Measuring } from '../history/historyDesk.js';
 import { QUANTITIES } from '../history/longRun.js';
 import { dayOf } from '../history/night.js';
 import { LAYOUT } from '../records/layout.js';
-import { SCALAR_PLACES, SERIES_PLACES, clearRecords, summaryAt } from '../records/places.js';
+import { SERIES_PLACES, clearRecords, summaryAt } from '../records/places.js';
 import type { GivenMeasurement, PredictionRequest, ReadRequest } from '../records/request.js';
 import { powersOfFive } from './powersOfFive.js';
 
@@ -149,10 +148,6 @@ export class WasmParser {
   }
 
   private writeBounds(): void {
-    for (const { field, minimum, maximum, isWhole } of SCALAR_BOUNDS) {
-      const place = LAYOUT.SCALAR_BOUNDS + SCALAR_PLACES[field] * LAYOUT.SCALAR_BOUNDS_LENGTH * FLOAT64_BYTES;
-      new Float64Array(this.exports.memory.buffer, place).set([minimum, maximum, isWhole ? 1 : 0]);
-    }
     const bounds = QUANTITIES.flatMap(({ least, most, widest }) => [least, most, widest]);
     new Float64Array(this.exports.memory.buffer, LAYOUT.QUANTITY_BOUNDS, 3 * LAYOUT.QUANTITIES).set(bounds);
   }

@@ -71,7 +71,7 @@ export const SESSION_SCALARS = [...NUMBER_FIELDS, 'sex'] as const;
 /** All fields of a session, the series first. */
 export const FIELDS_OF_A_SESSION = [...SERIES_FIELDS, ...SESSION_SCALARS] as const;
 
-/** Minimum and maximum of each numeric scalar. The parser receives them when it starts. */
+/** Minimum and maximum of each numeric scalar. */
 export const SCALAR_BOUNDS = NUMBER_FIELDS.map((field) => ({ field, ...NUMBER_BOUNDS[field] }));
 
 /** The order of the numeric scores in every row: the model's output and the past targets. */

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ export interface Peer {
 }
 
 export interface ServerProcess extends ChildServer {
-  /** Processor time, user and system, of all its threads so far, in microseconds. */
+  /** Processor time, user and system, of all its threads and living children so far, in microseconds. */
   cpuMicros(): number;
   rssBytes(): number;
 }
@@ -72,7 +72,7 @@ export async function startServer(command: ServerCommand, folder: string): Promi
   const server = await startChildServer(command, folder);
   return {
     ...server,
-    cpuMicros: () => cpuMicrosOf(server.pid),
+    cpuMicros: () => treeMicrosOf(server.pid),
     rssBytes: () => kibibytesIn(server.pid, 'VmRSS') * 1024,
   };
 }
@@ -106,6 +106,14 @@ export function cpuMicrosOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[UTIME]) + Number(fields[STIME])) * MICROS_PER_TICK;
+}
+
+/** The same with its children, and theirs: recordings are read in a process of their own. */
+function treeMicrosOf(pid: number): number {
+  const children = readdirSync(`/proc/${pid}/task`).flatMap((task) =>
+    readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean),
+  );
+  return children.reduce((sum, child) => sum + treeMicrosOf(Number(child)), cpuMicrosOf(pid));
 }
 
 /** Memory of a process: what it has (`VmRSS`), or the most that it had (`VmHWM`); NaN once it has ended. */

@@ -18,10 +18,12 @@ export async function documents(env = process.env) {
   const { SYMPTOMS } = await import('../dist/admin/symptoms.js');
   const { signWords } = await import('../dist/admin/diagnosis.js');
   const { markdownTable } = await import('../dist/base/table.js');
+  const { PRICE_ROWS } = await import('../dist/http/prices.js');
   const table = (...rows) => `${markdownTable(rows)}\n`;
   const parts = {
     configuration: configurationTable(),
     example: exampleAnswer(env),
+    prices: table(...PRICE_ROWS),
     symptoms: table(
       ['symptom', 'amber and red', 'metrics', 'what to do'],
       ...SYMPTOMS.map(({ title, metrics, remedy, signs }) => [
@@ -32,7 +34,7 @@ export async function documents(env = process.env) {
       ]),
     ),
   };
-  const pages = ['README.md', 'docs/CONFIGURATION.md', 'docs/OPERATIONS.md'];
+  const pages = ['README.md', 'docs/API.md', 'docs/CONFIGURATION.md', 'docs/OPERATIONS.md'];
   return Object.fromEntries([
     ...pages.map((path) => [path, withParts(textOf(path), parts)]),
     ['docs/openapi.json', await openapi()],

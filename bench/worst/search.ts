@@ -1,7 +1,7 @@
 import { pick, seededRandom } from '#acuity/base/random.js';
 import { textTable } from '#acuity/base/table.js';
 import type { BodyProblem } from '#acuity/contract/problems.js';
-import { furtherBlocks, readingTokens } from '#acuity/http/body.js';
+import { furtherBlocks, readingTokens } from '#acuity/http/prices.js';
 import { bodiesOf } from '#acuity/load/payloads.js';
 import { createReader } from '#acuity/reading/read.js';
 import type { ReadRequest } from '#acuity/records/request.js';

@@ -2,9 +2,6 @@ import { SCORE_FIELDS } from '#rules/fields.js';
 
 /** The layout of explanations (`explain`); the shapes of the answer are in `response.ts`. */
 
-/** Tokens that an explained request takes from its key's rate. */
-export const EXPLAIN_TOKENS = 8;
-
 /**
  * The groups of today's inputs that are swapped with the reference day, in words, with the features of each
  * (`features.ts`).

@@ -98,7 +98,7 @@ export function sessionSchema(limits: SeriesLimits = DEFAULT_SERIES_LIMITS) {
         type: ['object', 'null'],
         description:
           'In `current_session` alone: what a provider answered, in place of all other fields but `age`, `height_cm`, ' +
-          '`weight_kg` and `sex`. Costs 2 tokens of the rate, and one for each further 8 KiB of the body.',
+          '`weight_kg` and `sex`. Costs more tokens of the rate (API.md).',
       }),
     ),
   });
@@ -204,7 +204,8 @@ export function requestSchema(limits: SeriesLimits = DEFAULT_SERIES_LIMITS) {
     past_targets: past(ScoreRecordSchema, 'The scores of past_sessions: same length, same order.'),
     past_target: past(ScoreRecordSchema, 'Alias of past_targets; give one of the two.'),
     explain: nullable<boolean>('boolean', {
-      description: 'true: the answer says why. null and false mean absent. Costs 8 tokens of the rate.',
+      description:
+        'true: the answer says why. null and false mean absent. Costs more tokens of the rate (API.md).',
     }),
     history: nullable<string>('string', {
       maxLength: HISTORY_LENGTH_MAX,

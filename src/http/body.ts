@@ -1,9 +1,7 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import type { BodyBudget, BudgetOutcome } from './bodyBudget.js';
 import type { BodyBuffers } from './bodyBuffers.js';
-import type { BodyProblem } from '../contract/problems.js';
-import { isBodyProblem } from '../reading/read.js';
-import type { ReadRequest } from '../records/request.js';
+import { furtherBlocks } from './prices.js';
 
 export interface BodyOptions {
   /** Declared length in bytes; 0 if none was declared. */
@@ -38,16 +36,9 @@ export interface ComeSoFar {
   readonly isWhole: boolean;
 }
 
-/** A body is charged in blocks of this size: the first with the request, each further one when it begins. */
-export const BLOCK_BYTES = 65_536;
 const FIRST_BUFFER_BYTES = 65_536;
 /** First buffer for a body without a length: most are short, and the buffer is most of their cost. */
 const FIRST_UNDECLARED_BYTES = 4_096;
-
-/** How many blocks a body of `bytes` has begun after its first. */
-export function furtherBlocks(bytes: number): number {
-  return bytes > BLOCK_BYTES ? Math.ceil(bytes / BLOCK_BYTES) - 1 : 0;
-}
 
 /**
  * Collects a request's body. A body that arrives in one piece, as most do, is never copied, even if its head
@@ -213,34 +204,4 @@ export function discardBody(res: HttpResponse, bytes: number, listener: DiscardL
     if (begun > 0) listener.moreBlocks(begun);
     if (isLast || come > DISCARD_BYTES_MAX) end();
   });
-}
-
-/**
- * The exact path reads so many bytes for a token. Those of the dearest bodies (short unknown fields, short numbers with
- * exponents) take it as long as a plain request with its past; samples, a quarter of that.
- */
-export const EXACT_BYTES = 6_144;
-/** So many slow numbers are read for a token. */
-const SLOW_NUMBERS = 2_000;
-/** So many new measurements are read for a token. */
-const MEASUREMENTS = 16;
-/** So many bytes of empty lines are skipped for a token. */
-const EMPTY_BYTES = 16_384;
-
-/**
- * What reading a body costs beyond its length (`BLOCK_BYTES`), in tokens: 0 for plain bodies. It is known only once the
- * body is read, so the bucket may go into debt. `npm run bench -- micro prices` measures what a token of each kind buys.
- * @param bytes  length of the body
- */
-export function readingTokens(outcome: ReadRequest | BodyProblem, bytes: number): number {
-  const isProblem = isBodyProblem(outcome);
-  if (!isProblem && !outcome.isExact) return Math.floor(outcome.slowNumbers / SLOW_NUMBERS);
-  const measurements = isProblem && outcome.kind === 'malformed' ? 0 : (outcome.newMeasurements ?? 0);
-  const byLength = Math.max(0, Math.ceil(bytes / EXACT_BYTES) - 1 - furtherBlocks(bytes));
-  return byLength + Math.max(0, Math.ceil(measurements / MEASUREMENTS) - 1);
-}
-
-/** What empty lines cost, in tokens: the first of each list are free. */
-export function emptyLineTokens(bytes: number): number {
-  return Math.floor(bytes / EMPTY_BYTES);
 }

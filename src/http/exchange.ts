@@ -16,7 +16,8 @@ import type { HistoryToCome } from '../records/request.js';
 import type { ScoredRow, Timing } from '../scoring/scorer.js';
 import type { ExchangeRecord } from './accessLog.js';
 import { answerBody, type BodyScoring } from './answerBody.js';
-import { BLOCK_BYTES, type ComeSoFar, DISCARD_BYTES_MAX, discardBody } from './body.js';
+import { type ComeSoFar, DISCARD_BYTES_MAX, discardBody } from './body.js';
+import { BLOCK_BYTES } from './prices.js';
 import type { Door } from './door.js';
 import {
   type ConnectionEnd,

@@ -11,7 +11,7 @@ import type { ExchangeRecord } from './accessLog.js';
 import type { Door } from './door.js';
 import type { ListAnswer } from './reply.js';
 import type { CountedLines } from './listCount.js';
-import { readingTokens } from './body.js';
+import { readingTokens } from './prices.js';
 
 /** Lines are written once they reach this length together, and at the end. */
 const PIECE_CHARS = 16_384;

@@ -1,8 +1,14 @@
-import { EXPLAIN_TOKENS } from '../contract/explanation.js';
 import { LINES_MAX } from '#rules/structure.js';
 import { type Line, LineFinder } from '../reading/lines.js';
 import { isBodyProblem, type RequestReader } from '../reading/read.js';
-import { emptyLineTokens, furtherBlocks, readingTokens } from './body.js';
+import {
+  EXPLAIN_TOKENS,
+  HEAD_TOKENS,
+  emptyLineTokens,
+  foundLineTokens,
+  furtherBlocks,
+  readingTokens,
+} from './prices.js';
 
 export interface CountedLines {
   readonly found: LineFinder;
@@ -22,8 +28,6 @@ export interface CountBounds {
 
 /** So many lines are found in one step. */
 const STEP_LINES = 64;
-/** So many lines are found for a token: it matters for lists that are refused then. */
-const FOUND_LINES = 256;
 
 /**
  * Finds the lines of a list, then those that request an explanation: they cost more, so this must be known first. Lines
@@ -37,7 +41,7 @@ export class ListCount implements CountedLines {
   /** Tokens of the work so far that lines pay with their own: for those found and those read. */
   get paid(): number {
     const { length } = this.found.lines;
-    return Math.max(0, Math.min(length - 1, this.linesRead + Math.floor(length / FOUND_LINES)));
+    return Math.max(0, Math.min(length - 1, this.linesRead + foundLineTokens(length)));
   }
 
   /** Tokens of the work so far beyond those. */
@@ -125,7 +129,7 @@ export function measureList(
     const count = index + 1;
     const plain = count - explained;
     const come = count === lines.length ? bytes : end;
-    tokens = Math.max(plain + explained * EXPLAIN_TOKENS, 1 + furtherBlocks(come));
+    tokens = Math.max(plain + explained * EXPLAIN_TOKENS, HEAD_TOKENS + furtherBlocks(come));
     const isWithin = plain <= plainMax && tokens <= tokensMax;
     if (count === 1 || (isWithin && count <= LINES_MAX && scorable <= dayMax)) fit = count;
   }

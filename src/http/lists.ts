@@ -2,7 +2,7 @@ import { type Admission, bucketOf } from '../auth/rateLimiter.js';
 import type { OverloadCause } from '../contract/metrics.js';
 import type { BodyProblem } from '../contract/problems.js';
 import type { LineLane } from '../scoring/scorer.js';
-import { furtherBlocks } from './body.js';
+import { HEAD_TOKENS, furtherBlocks } from './prices.js';
 import { LINES_MAX } from '#rules/structure.js';
 import type { Door } from './door.js';
 import type { Exchange } from './exchange.js';
@@ -163,7 +163,7 @@ export class Lists implements ListHost {
   ): Admission | undefined {
     const { rateLimiter, clock } = this.door.options;
     const nowMs = clock.nowMs();
-    const tokens = Math.max(0, size.tokens - 1 - furtherBlocks(exchange.bodyBytes) - size.paid);
+    const tokens = Math.max(0, size.tokens - HEAD_TOKENS - furtherBlocks(exchange.bodyBytes) - size.paid);
     if (size.count === 1 && size.tokens > bucketOf(admission.key)) {
       // As for a single request: the bucket could never hold the cost, so it goes into debt.
       rateLimiter.spend(admission, tokens, nowMs);

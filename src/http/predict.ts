@@ -1,7 +1,6 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import type { Admission } from '../auth/rateLimiter.js';
 import type { OverloadCause, PlainCause } from '../contract/metrics.js';
-import { EXPLAIN_TOKENS } from '../contract/explanation.js';
 import { JSON_TYPE, NDJSON_TYPE } from '../contract/mediaTypes.js';
 import type { BodyProblem } from '../contract/problems.js';
 import { RECORDING } from '../reading/exact.js';
@@ -10,12 +9,13 @@ import { qualityOf } from '../pipeline/quality.js';
 import type { ReadRequest } from '../records/request.js';
 import type { Scorer } from '../scoring/scorer.js';
 import type { BodyScoring } from './answerBody.js';
-import { DISCARD_BYTES_MAX, collectBody, furtherBlocks, readingTokens } from './body.js';
+import { DISCARD_BYTES_MAX, collectBody } from './body.js';
 import { BodyBuffers } from './bodyBuffers.js';
 import type { Door, PredictOptions } from './door.js';
 import { Exchange, NOTHING_COME } from './exchange.js';
 import { NO_EXPLANATIONS } from './list.js';
 import { Lists } from './lists.js';
+import { EXPLAIN_TOKENS, HEAD_TOKENS, furtherBlocks, readingTokens } from './prices.js';
 import { BUDGET_CAUSES, Recordings } from './recordings.js';
 import { RefusalThrottle } from './refusalThrottle.js';
 import { type OwnAnswer, OwnRequest } from './ownRequest.js';
@@ -253,7 +253,7 @@ export class Predict implements Door {
   private explain(scoring: BodyScoring, request: ReadRequest, payer: Admission | undefined): void {
     if (this.scorer.model.explainSettings === undefined)
       return this.refuseBody(scoring, NO_EXPLANATIONS, payer);
-    if (payer !== undefined) this.spend(payer, EXPLAIN_TOKENS - 1);
+    if (payer !== undefined) this.spend(payer, EXPLAIN_TOKENS - HEAD_TOKENS);
     scoring.quality = qualityOf(request);
     const outcome = this.scorer.admitExplained(request, scoring);
     if (outcome === 'saturated') scoring.overloaded('queueFull');

@@ -3,17 +3,8 @@ import type { OverloadCause } from '../contract/metrics.js';
 import type { RecordingResult } from '../recording/recordingReader.js';
 import type { BodyScoring } from './answerBody.js';
 import type { BudgetOutcome } from './bodyBudget.js';
-import { furtherBlocks } from './body.js';
 import type { Door } from './door.js';
-
-/** A recording costs this many tokens, and one for each further piece of this length. */
-const TOKENS = 2;
-const PIECE_BYTES = 8_192;
-
-/** What a body with a recording costs in all, in tokens. */
-export function recordingTokens(bytes: number): number {
-  return TOKENS + Math.max(0, Math.ceil(bytes / PIECE_BYTES) - 1);
-}
+import { furtherBlocks, recordingTokens } from './prices.js';
 
 export const BUDGET_CAUSES = { full: 'bodiesFull', shareFull: 'bodiesOfKey' } as const satisfies Record<
   Exclude<BudgetOutcome, 'taken'>,

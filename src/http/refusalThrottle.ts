@@ -1,5 +1,5 @@
 import type { Clock } from '../base/clock.js';
-import { furtherBlocks } from './body.js';
+import { furtherBlocks } from './prices.js';
 
 /** A refusal whose answer waits. */
 export interface HeldRefusal {

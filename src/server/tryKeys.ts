@@ -4,7 +4,7 @@ import type { Limits } from '../auth/limits.js';
 import { RateLimiter } from '../auth/rateLimiter.js';
 import type { Clock } from '../base/clock.js';
 import type { TryPayer } from '../admin/tryDesk.js';
-import { EXPLAIN_TOKENS } from '../contract/explanation.js';
+import { EXPLAIN_TOKENS, HEAD_TOKENS } from '../http/prices.js';
 
 /** Checks keys for the page /try exactly as `POST /predict` does. */
 export function tryKeys(
@@ -29,7 +29,7 @@ export function tryKeys(
         const verdict = rateLimiter.admit(entry, clock.nowMs());
         if (verdict.outcome === 'limited') return verdict.retryAfterS;
         admission = verdict;
-        rateLimiter.spend(verdict, EXPLAIN_TOKENS - 1, clock.nowMs());
+        rateLimiter.spend(verdict, EXPLAIN_TOKENS - HEAD_TOKENS, clock.nowMs());
         return undefined;
       },
       refund() {

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { HttpResponse } from 'uWebSockets.js';
-import { BLOCK_BYTES, furtherBlocks, collectBody } from '#acuity/http/body.js';
+import { collectBody } from '#acuity/http/body.js';
+import { BLOCK_BYTES, furtherBlocks } from '#acuity/http/prices.js';
 import { BodyBuffers } from '#acuity/http/bodyBuffers.js';
 import { BodyBudget, allocateBodyBudget } from '#acuity/http/bodyBudget.js';
 import { budgetOf } from '../fixtures/loop.js';

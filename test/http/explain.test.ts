@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap';
-import { CONTRIBUTORS, EXPLAIN_TOKENS, EXPLANATION } from '#acuity/contract/explanation.js';
+import { CONTRIBUTORS, EXPLANATION } from '#acuity/contract/explanation.js';
+import { EXPLAIN_TOKENS } from '#acuity/http/prices.js';
 import { PAST_MAX, SCORE_FIELDS } from '#rules/fields.js';
 import type { PredictionResponse } from '#acuity/contract/response.js';
 import { send } from '../fixtures/connection.js';

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { systemClock } from '#acuity/base/clock.js';
-import { recordingTokens } from '#acuity/http/recordings.js';
+import { HEAD_TOKENS, recordingTokens } from '#acuity/http/prices.js';
 import { RecordingQueue, type RecordingQueueOptions } from '#acuity/recording/recordingQueue.js';
 import { Connection, send, sendOn } from '../fixtures/connection.js';
 import { textOf } from '../fixtures/repository.js';
@@ -46,12 +46,12 @@ t.test('a recording is scored like its session, and the answer says what was rea
   t.ok((handler.expiresMs ?? Infinity) < latestMs, 'the deadline holds for all of it');
   answer(handler);
   t.match((await reply).body, /"inference_time_ms":2,"recording":\{"at":"2026-\S+"left":\[\]\}\}$/);
-  t.strictSame(spent, [1]);
+  t.strictSame(spent, [recordingTokens(0) - HEAD_TOKENS]);
   t.equal(lines.at(-1)?.['recording'], 'oura');
 });
 
 t.test('what it costs is taken when it is handed over', async (t) => {
-  t.strictSame([0, 8_192, 8_193, 4_194_304].map(recordingTokens), [2, 2, 3, 513]);
+  t.strictSame([0, 2_048, 2_049, 4_194_304].map(recordingTokens), [4, 4, 5, 2_051]);
   const { post, scorer, spent } = scene(t);
   const reply = post('oura', { other: 'x'.repeat(100_000) });
   const handler = await scorer.next();

@@ -112,11 +112,9 @@ export function untilNext(points: readonly Omit<Stretch, 'to'>[], endMs: number)
 }
 
 const DAY_MS = 24 * 3_600_000;
-
-/** Milliseconds of each kind, and how many intervals can't be: those that end before they begin, or overlap. */
-type Sums = { readonly [K in Stage | 'asleep' | 'reversed' | 'overlapping']: number };
-
-const NONE: Sums = { deep: 0, rem: 0, light: 0, awake: 0, asleep: 0, reversed: 0, overlapping: 0 };
+/** Running sums: milliseconds of each kind, and how many intervals can't be: that end before they begin, or overlap. */
+const SUMS = ['deep', 'rem', 'light', 'awake', 'asleep', 'reversed', 'overlapping'] as const;
+type Sum = (typeof SUMS)[number];
 
 /**
  * Intervals that are read and summed up once, so that the sums of a span are looked up: several sleeps may lie within
@@ -126,20 +124,23 @@ export class Stretches {
   /** Those of a known stage, in order. */
   private readonly known: readonly Stretch[];
   /** Of all before each of them, and at the end of all. */
-  private readonly sums: readonly Sums[];
+  private readonly sums: Readonly<Record<Sum, Float64Array>>;
 
   constructor(intervals: readonly Stretch[]) {
     this.known = intervals.filter(({ stage }) => stage !== undefined).toSorted((a, b) => a.from - b.from);
-    let sum = NONE;
-    this.sums = [NONE, ...this.known.map(({ stage = 'asleep', from, to }, index) => {
-      sum = {
-        ...sum,
-        [stage]: sum[stage] + to - from,
-        reversed: sum.reversed + (to < from ? 1 : 0),
-        overlapping: sum.overlapping + (from < (this.known[index - 1]?.to ?? from) ? 1 : 0),
-      };
-      return sum;
-    })]; // prettier-ignore
+    const { length } = this.known;
+    const empty = SUMS.map((sum) => [sum, new Float64Array(length + 1)] as const);
+    this.sums = Object.fromEntries(empty) as Record<Sum, Float64Array>;
+    let untilMs = -Infinity;
+    for (const [index, { stage = 'asleep', from, to }] of this.known.entries()) {
+      for (const [, sum] of empty) sum[index + 1] = sum[index] ?? 0;
+      const add = (sum: Sum, more: number) =>
+        (this.sums[sum][index + 1] = (this.sums[sum][index] ?? 0) + more);
+      add(stage, to - from);
+      if (to < from) add('reversed', 1);
+      if (from < untilMs) add('overlapping', 1);
+      untilMs = to;
+    }
   }
 
   /** Seconds of all of them, or of those within a span; undefined if there are none. Sleep of no known stage is light. */
@@ -150,12 +151,11 @@ export class Stretches {
     const end = span !== undefined && (known[after - 1]?.to ?? 0) > span.toMs ? after - 1 : after;
     const [begin, last] = [known[first], known[end - 1]];
     if (first >= end || begin === undefined || last === undefined) return undefined;
-    const [before, until] = [sums[first] ?? NONE, sums[end] ?? NONE];
-    if (until.reversed > before.reversed) throw new RangeError('a sleep stage ends before it begins');
-    if (until.overlapping > (sums[first + 1] ?? NONE).overlapping)
+    const of = (sum: Sum, from = first) => (sums[sum][end] ?? 0) - (sums[sum][from] ?? 0);
+    if (of('reversed') > 0) throw new RangeError('a sleep stage ends before it begins');
+    if (of('overlapping', first + 1) > 0)
       throw new RangeError('sleep stages overlap; give those of one device, each stretch once');
     if (last.to - begin.from > DAY_MS) throw new RangeError('the sleep stages span more than one night');
-    const of = (kind: keyof Sums) => until[kind] - before[kind];
     const rounded = (ms: number) => Math.round(ms / 1000);
     return {
       deep: rounded(of('deep')),

@@ -17,8 +17,8 @@ export interface Reading extends Sample {
 }
 
 /**
- * Samples of one signal. They are read once, and only if a night or an hour may have some of them; whoever asks for
- * those of a span looks them up. So a series may belong to any number of sleeps. @internal
+ * Samples of one signal. They are read once, and only if a night or an hour may have some of them; those of a
+ * span are looked up. So a series may belong to any number of sleeps. @internal
  */
 export class Series {
   /** The readings, oldest first; of one moment in the order in which they were sent. */

@@ -167,8 +167,8 @@ function predictOperation(recordings: Readonly<Record<string, JsonObject>>): Jso
             type: 'string',
             description:
               `A list: a \`PredictionRequest\` in each line, ${LINES_MAX} at most, and no more than the key’s burst or half ` +
-              'of the queue can hold; beyond that it is refused with one `too_long` at `["body"]`, whose `msg` has the ' +
-              'number that fits. Each line costs what it costs alone. Empty lines are skipped.',
+              'of the queue can hold; beyond that it is refused with one `too_long` at `["body"]`, whose `ctx.max_length` ' +
+              'fits. Each line costs what it costs alone. Empty lines are skipped.',
           },
           example: LIST_EXAMPLE.request,
         },
@@ -340,6 +340,15 @@ const FindingSchema = Type.Object({
   }),
   msg: Type.String({ description: 'For people; may change.' }),
   type: Type.Unsafe<string>({ enum: FINDING_TYPES, description: 'What is wrong; fixed.' }),
+  ctx: Type.Optional(
+    Type.Unsafe<Record<string, number>>({
+      type: 'object',
+      additionalProperties: { type: 'number' },
+      description:
+        'The bound that was passed, for programs; never a number of the request. `max_length` of `too_long` and ' +
+        '`min_length` of `too_short` count elements or, at `["body"]`, lines; `ge` and `le` are the least and the most.',
+    }),
+  ),
 });
 
 /** `schema` with every part that is one of `shared` replaced by a reference to it. */

@@ -166,6 +166,7 @@ export const UNPROCESSABLE_EXAMPLE = {
     loc: ['body', 'current_session', 'age'],
     msg: `Input should be less than or equal to ${NUMBER_BOUNDS.age.maximum}`,
     type: 'less_than_equal',
+    ctx: { le: NUMBER_BOUNDS.age.maximum },
   },
 } as const;
 

@@ -1,3 +1,5 @@
+import type { StructureBounds } from '#rules/structure.js';
+
 /** The closed catalogue: every response of this service except a 200 is one of these. */
 export interface Problem {
   readonly status: number;
@@ -99,6 +101,30 @@ export interface Finding {
   readonly loc: readonly (string | number)[];
   readonly msg: string;
   readonly type: FindingType;
+  /** Numbers of ours, never the caller's, for programs: the bound that was passed. */
+  readonly ctx?: Readonly<Record<string, number>>;
+}
+
+/** What a bound is called in `ctx`, and the words before it. A finding of these kinds is never without its number. */
+const BOUNDS = {
+  greater_than_equal: ['ge', 'Input should be greater than or equal to'],
+  less_than_equal: ['le', 'Input should be less than or equal to'],
+  too_long: ['max_length', 'List should have at most'],
+  too_short: ['min_length', 'List should have at least'],
+} as const satisfies Partial<Record<FindingType, readonly [string, string]>>;
+export type BoundType = keyof typeof BOUNDS;
+
+/** `things`: what the bound counts. */
+export function boundFinding(loc: Finding['loc'], type: BoundType, bound: number, things = ''): Finding {
+  const [name, words] = BOUNDS[type];
+  return { loc, msg: `${words} ${bound}${things && ` ${things}`}`, type, ctx: { [name]: bound } };
+}
+
+/** What is nested too deep, or has too many parts, of any kind; `bounds` by their names in `ctx`. */
+export function structureFinding(loc: Finding['loc'], msg: string, bounds: StructureBounds): Finding {
+  const { levelsMax, bracketsMax, stringsMax } = bounds;
+  const ctx = { max_levels: levelsMax, max_brackets: bracketsMax, max_strings: stringsMax };
+  return { loc, msg, type: 'too_long', ctx };
 }
 
 /** A 422 names at most this many findings. */

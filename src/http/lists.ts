@@ -1,6 +1,6 @@
 import { type Admission, bucketOf } from '../auth/rateLimiter.js';
 import type { OverloadCause } from '../contract/metrics.js';
-import type { BodyProblem } from '../contract/problems.js';
+import { boundFinding, type BodyProblem, type BoundType } from '../contract/problems.js';
 import type { LineLane } from '../scoring/scorer.js';
 import { HEAD_TOKENS, furtherBlocks } from './prices.js';
 import { LINES_MAX } from '#rules/structure.js';
@@ -175,7 +175,7 @@ export class Lists implements ListHost {
     if (verdict.outcome === 'admitted') return verdict;
     if (verdict.limit === 'daily') {
       // Another request of the key took what was left a moment ago.
-      this.door.refuseBody(exchange, tooLong(linesOf(this.dayMax(admission))), admission);
+      this.door.refuseBody(exchange, listProblem('too_long', this.dayMax(admission), 'line'), admission);
       return undefined;
     }
     rateLimiter.refund(admission);
@@ -210,20 +210,13 @@ function reserve(places: readonly Places[], holder: number): OverloadCause | und
 }
 
 function problemOf({ count, explained, fit }: ListSize, explainedMax: number): BodyProblem | undefined {
-  if (count === 0) return listProblem('too_short', 'List should have at least one line');
-  if (explained > explainedMax) return tooLong(linesOf(explainedMax, 'explained '));
-  return count > fit ? tooLong(linesOf(fit)) : undefined;
+  if (count === 0) return listProblem('too_short', 1, 'line');
+  if (explained > explainedMax) return listProblem('too_long', explainedMax, 'explained line');
+  return count > fit ? listProblem('too_long', fit, 'line') : undefined;
 }
 
 /** Callers split by the number. */
-function tooLong(lines: string): BodyProblem {
-  return listProblem('too_long', `List should have at most ${lines}`);
-}
-
-function linesOf(count: number, kind = ''): string {
-  return `${count} ${kind}${count === 1 ? 'line' : 'lines'}`;
-}
-
-function listProblem(type: 'too_short' | 'too_long', msg: string): BodyProblem {
-  return { kind: 'unprocessable', findings: [{ loc: ['body'], msg, type }] };
+function listProblem(type: BoundType, bound: number, thing: string): BodyProblem {
+  const things = bound === 1 ? thing : `${thing}s`;
+  return { kind: 'unprocessable', findings: [boundFinding(['body'], type, bound, things)] };
 }

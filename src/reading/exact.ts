@@ -7,7 +7,13 @@ import {
 } from '#rules/contradictions.js';
 import { BREATHING } from '#rules/plausible.js';
 import { STRUCTURE_BOUNDS } from '#rules/structure.js';
-import { type BodyProblem, type Finding, FINDINGS_MAX } from '../contract/problems.js';
+import {
+  boundFinding,
+  FINDINGS_MAX,
+  structureFinding,
+  type BodyProblem,
+  type Finding,
+} from '../contract/problems.js';
 import {
   HISTORY_LENGTH_MAX,
   LABEL_FIELDS,
@@ -53,13 +59,12 @@ const TARGET_FIELDS = [...SCORE_FIELDS, ...LABEL_FIELDS];
  */
 const FAST_BREATHS_MIN = Math.floor((5 * BREATHS_MEDIAN_MAX + 4 * BREATHING.min) / 9);
 
-const STRUCTURE_FINDING: Finding = {
-  loc: ['body'],
-  msg:
-    `Body should have at most ${STRUCTURE_BOUNDS.levelsMax} levels of nesting, ` +
+const STRUCTURE_FINDING = structureFinding(
+  ['body'],
+  `Body should have at most ${STRUCTURE_BOUNDS.levelsMax} levels of nesting, ` +
     `${STRUCTURE_BOUNDS.bracketsMax} objects and arrays, and ${STRUCTURE_BOUNDS.stringsMax} strings`,
-  type: 'too_long',
-};
+  STRUCTURE_BOUNDS,
+);
 
 export interface ReaderOptions extends SeriesLimits {
   /** For raw results of tests; those of the service if absent. */
@@ -288,7 +293,7 @@ class Reading {
     session: number,
   ): Finding[] {
     if (isTooLong) {
-      return [finding(loc, 'too_long', `List should have at most ${samplesMax(field, this.options)} items`)];
+      return [boundFinding(loc, 'too_long', samplesMax(field, this.options), 'items')];
     }
     if (misfits.length === 0) this.parser.summariseSamples(samples.length, field, session);
     return misfits.map((misfit) => elementFinding(loc, misfit));
@@ -323,8 +328,7 @@ class Reading {
   }
 
   private findHalf(items: readonly unknown[], loc: Loc, msg: string): void {
-    if (items.length > PAST_MAX)
-      this.found.find(loc, 'too_long', `List should have at most ${PAST_MAX} items`);
+    if (items.length > PAST_MAX) this.found.findings.push(boundFinding(loc, 'too_long', PAST_MAX, 'items'));
     else this.found.find(loc, 'value_error', msg);
   }
 

@@ -1,5 +1,11 @@
 import type Type from 'typebox';
-import { FINDINGS_MAX, type Finding, type FindingType } from '../contract/problems.js';
+import {
+  boundFinding,
+  FINDINGS_MAX,
+  type BoundType,
+  type Finding,
+  type FindingType,
+} from '../contract/problems.js';
 import type { Misfit } from './outline.js';
 
 /** The findings in a body that is refused, in the words of the contract. */
@@ -7,7 +13,10 @@ import type { Misfit } from './outline.js';
 export type JsonObject = Record<string, unknown>;
 export type Loc = readonly (string | number)[];
 
-const MESSAGES: Readonly<Record<FindingType, string>> = {
+/** Those of a bound are worded by `boundFinding`. */
+export type UnboundType = Exclude<FindingType, BoundType>;
+
+const MESSAGES: Readonly<Record<UnboundType, string>> = {
   missing: 'Field required',
   object_type: 'Input should be an object',
   list_type: 'Input should be a list',
@@ -18,10 +27,6 @@ const MESSAGES: Readonly<Record<FindingType, string>> = {
   // Seconds are the only whole numbers of a request.
   int_type: 'Input should be a whole number of seconds: hours times 3600, minutes times 60',
   literal_error: 'Input should be one of the allowed values',
-  greater_than_equal: 'Input is too small',
-  less_than_equal: 'Input is too large',
-  too_long: 'List is too long',
-  too_short: 'List is too short',
   finite_number: 'Input should be a finite number',
   history_invalid:
     'History is damaged or of another version: send that of the last answer as it was, or "" to begin a new one',
@@ -39,12 +44,12 @@ export class Found {
     return this.findings.length >= FINDINGS_MAX;
   }
 
-  find(loc: Loc, type: FindingType, msg?: string): void {
+  find(loc: Loc, type: UnboundType, msg?: string): void {
     this.findings.push(finding(loc, type, msg));
   }
 }
 
-export function finding(loc: Loc, type: FindingType, msg: string = MESSAGES[type]): Finding {
+export function finding(loc: Loc, type: UnboundType, msg: string = MESSAGES[type]): Finding {
   return { loc, msg, type };
 }
 
@@ -91,9 +96,9 @@ function translate(error: SchemaError, schema: Type.TObject, value: JsonObject, 
   const at = [...loc, field];
   switch (error.keyword) {
     case 'minimum':
-      return [finding(at, 'greater_than_equal', `Input should be greater than or equal to ${params.limit}`)];
+      return [boundFinding(at, 'greater_than_equal', params.limit!)];
     case 'maximum':
-      return [finding(at, 'less_than_equal', `Input should be less than or equal to ${params.limit}`)];
+      return [boundFinding(at, 'less_than_equal', params.limit!)];
     case 'enum':
       return [finding(at, 'literal_error', `Input should be ${words(params.allowedValues ?? [])}`)];
     default:
@@ -102,7 +107,7 @@ function translate(error: SchemaError, schema: Type.TObject, value: JsonObject, 
 }
 
 /** What is wrong with a value that is not of the schema's type. */
-function typeFinding(schema: unknown, value: unknown): FindingType {
+function typeFinding(schema: unknown, value: unknown): UnboundType {
   if (typeof value !== 'number') return 'number_type';
   if (!Number.isFinite(value)) return 'finite_number';
   const types = [(schema as { type?: string | string[] } | undefined)?.type ?? []].flat();

@@ -1,6 +1,6 @@
 import { Compile } from 'typebox/compile';
 import { FIELD_NAMES, LABEL_FIELDS, MEASURED_FIELDS, MEASUREMENTS_MAX } from '#rules/fields.js';
-import type { Finding } from '../contract/problems.js';
+import { boundFinding, type Finding } from '../contract/problems.js';
 import {
   MeasuredLabelSchema,
   PercentileSchema,
@@ -68,7 +68,7 @@ export class MeasurementReader {
     if (this.options.measuredApart !== true && this.outline.isAbsent(fields.get('night')))
       this.found.find(['body', 'night'], 'missing');
     if (items.length > MEASUREMENTS_MAX) {
-      this.found.find(loc, 'too_long', `List should have at most ${MEASUREMENTS_MAX} items`);
+      this.found.findings.push(boundFinding(loc, 'too_long', MEASUREMENTS_MAX, 'items'));
       return [];
     }
     this.count = items.length;

@@ -1,9 +1,9 @@
 import type { TestScore } from '#rules/fields.js';
-import type { Finding } from '../contract/problems.js';
+import { boundFinding, type Finding } from '../contract/problems.js';
 import type { SessionFrame } from '../contract/request.js';
 import type { Norm, Norms } from '../norms/norms.js';
 import { LISTED, isOnScale, percentileOf, scaleOf, type ListedResult } from '../pipeline/testResult.js';
-import { elementFinding, finding, words, type JsonObject, type Loc } from './findings.js';
+import { elementFinding, finding, words, type JsonObject, type Loc, type UnboundType } from './findings.js';
 import type { Fields, JsonValue, Outline } from './outline.js';
 
 const FORMS = ['answers', 'reactions_ms', 'result'] as const;
@@ -44,7 +44,7 @@ export class RawResults {
     const isName = name !== undefined && this.outline.isString(name);
     const test = isName ? (this.outline.text(name, NAME_CHARS_MAX) ?? '') : '';
     const norm = this.norms.get(test);
-    const wrong = (field: string, type: Finding['type'], msg?: string): RawResult => ({
+    const wrong = (field: string, type: UnboundType, msg?: string): RawResult => ({
       test,
       score: norm?.score ?? 'attention',
       value: 0,
@@ -98,15 +98,10 @@ export class RawResults {
   private list(value: JsonValue, { least, most, resultOf }: ListedResult, loc: Loc): number | Finding {
     if (!this.outline.isArray(value)) return finding(loc, 'list_type');
     const { isTooLong, misfits, samples } = this.outline.numbers(value, most);
-    if (isTooLong)
-      return finding(
-        loc,
-        'too_long',
-        `List should have at most ${most} items; of a longer test send the result`,
-      );
+    if (isTooLong) return boundFinding(loc, 'too_long', most, 'items; of a longer test send the result');
     const [misfit] = misfits;
     if (misfit !== undefined) return elementFinding(loc, misfit);
-    if (samples.length < least) return finding(loc, 'too_short', `List should have at least ${least} items`);
+    if (samples.length < least) return boundFinding(loc, 'too_short', least, 'items');
     return resultOf(samples);
   }
 }

@@ -8,7 +8,7 @@ import {
 } from '#adapters/recording.js';
 import { PERSON_FIELDS, RECORDING_FIELD, SESSION_SCALARS } from '#rules/fields.js';
 import { RECORDING_BOUNDS, STRUCTURE_BOUNDS } from '#rules/structure.js';
-import type { BodyProblem, Finding } from '../contract/problems.js';
+import { structureFinding, type BodyProblem, type Finding } from '../contract/problems.js';
 import { finding, type Loc } from '../reading/findings.js';
 import { Outline, type Fields, type JsonValue } from '../reading/outline.js';
 import type { WasmParser } from '../reading/wasmParser.js';
@@ -62,7 +62,7 @@ interface Places {
 export function readRecordingOf(bytes: Uint8Array, parser: WasmParser): RecordingOutcome {
   parser.open(bytes);
   const badByte = parser.check(BODY_BOUNDS);
-  if (badByte === 'beyondBounds') return refused([finding(LOC, 'too_long', BEYOND_BOUNDS)]);
+  if (badByte === 'beyondBounds') return refused([structureFinding(LOC, BEYOND_BOUNDS, RECORDING_BOUNDS)]);
   if (badByte >= 0)
     return { kind: 'refused', provider: undefined, problem: { kind: 'malformed', byte: badByte } };
   const places = placesIn(new Outline(parser), parser.input);
@@ -71,7 +71,7 @@ export function readRecordingOf(bytes: Uint8Array, parser: WasmParser): Recordin
   const text = bytes.subarray(places.recording.start, places.recording.end);
   parser.open(text);
   if (parser.check(RECORDING_BOUNDS) === 'beyondBounds')
-    return refused([finding(LOC, 'too_long', BEYOND_BOUNDS)]);
+    return refused([structureFinding(LOC, BEYOND_BOUNDS, RECORDING_BOUNDS)]);
   return adapted(bytes, places, JSON.parse(Buffer.from(text).toString()));
 }
 
@@ -165,7 +165,7 @@ function told({ at, night, sleep, left }: Adapted): string {
 
 /** The outcome of a recording that its reader has no memory for. */
 export function tooLarge(): RecordingOutcome {
-  return refused([finding(LOC, 'too_long', TOO_LARGE)]);
+  return refused([{ loc: LOC, msg: TOO_LARGE, type: 'too_long' }]);
 }
 
 function refused(findings: readonly Finding[], provider?: Provider): RecordingOutcome {

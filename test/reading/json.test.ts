@@ -203,6 +203,7 @@ const BEYOND = {
       loc: ['body'],
       msg: 'Body should have at most 64 levels of nesting, 10000 objects and arrays, and 20000 strings',
       type: 'too_long',
+      ctx: { max_levels: 64, max_brackets: 10_000, max_strings: 20_000 },
     },
   ],
 };

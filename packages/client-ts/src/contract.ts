@@ -87,11 +87,12 @@ export interface PredictionRequestBody {
   explain?: boolean | null;
 }
 
-/** One entry of a 422: place (from "body" on), message and type. */
+/** One entry of a 422: place (from "body" on), message, type, and the bound that was passed, if it is one. */
 export interface Finding {
   readonly loc: readonly (string | number)[];
   readonly msg: string;
   readonly type: string;
+  readonly ctx?: Readonly<Record<string, number>>;
 }
 
 /** The answer to `explain`; docs/EXPLAIN.md says what each field means. */

@@ -222,9 +222,7 @@ function shrink(limits: ListLimits, error: AcuityError, sent: readonly Line[]): 
   const { findings = [] } = error instanceof InvalidRequestError ? error : {};
   const found = findings.find(({ loc, type }) => type === 'too_long' && loc.length === 1);
   if (found === undefined) return false;
-  // The sentence contains the number that fits, and may also contain the number that was sent.
-  const numbers = found.msg.replace(/(?<=\d),(?=\d{3})/g, '').match(/\d+/g) ?? [];
-  const fitting = numbers.map(Number).filter((number) => number >= 1 && number < sent.length);
-  limits.lines = fitting.length > 0 ? Math.max(...fitting) : sent.length >> 1;
+  const fitting = Math.floor(Number(found.ctx?.['max_length']));
+  limits.lines = fitting >= 1 && fitting < sent.length ? fitting : sent.length >> 1;
   return true;
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -183,10 +182,10 @@ class Run:
         found = next((f for f in findings if f.get("type") == "too_long" and len(f["loc"]) == 1), None)
         if found is None:
             return False
-        # The sentence has the number that fits, and may have the number that was sent.
-        numbers = re.findall(r"[0-9]+", re.sub(r"(?<=[0-9]),(?=[0-9]{3})", "", found["msg"]))
-        fitting = [int(number) for number in numbers if 1 <= int(number) < len(sent)]
-        self._lines = max(fitting, default=len(sent) // 2)
+        ctx: Any = found.get("ctx")
+        fitting = ctx.get("max_length") if isinstance(ctx, dict) else None
+        is_fitting = isinstance(fitting, int) and 1 <= fitting < len(sent)
+        self._lines = int(fitting) if fitting is not None and is_fitting else len(sent) // 2
         return True
 
 

@@ -82,12 +82,16 @@ class PredictionRequest(TypedDict, total=False):
     explain: bool | None
 
 
-class Finding(TypedDict):
-    """One entry of a 422: place, message and type."""
-
+class _Found(TypedDict):
     loc: list[str | int]
     msg: str
     type: str
+
+
+class Finding(_Found, total=False):
+    """One entry of a 422: place, message, type, and the bound that was passed, if it is one."""
+
+    ctx: dict[str, float]
 
 
 class Explanation(TypedDict):

@@ -229,15 +229,8 @@ function moved([name, value]: readonly [string, unknown], by: Move): [string, un
   // A date alone stays, but for years: several nights have one date.
   if (/^\d{4}-\d\d-\d\d$/.test(String(value)) && by.kind !== 'zones' && by.kind !== 'years')
     return [key, value];
-  const isLocal = by.kind === 'zones' && typeof written === 'string';
-  return [
-    key,
-    isLocal
-      ? written.replace(/ ?(Z|[+-]\d\d:?\d\d)$/, '')
-      : typeof value === 'number'
-        ? Number(written)
-        : written,
-  ];
+  if (typeof value === 'number') return [key, Number(written)];
+  return [key, by.kind === 'zones' ? written.replace(/ ?(Z|[+-]\d\d:?\d\d)$/, '') : written];
 }
 
 const SOURCE = /source|device|platform|package|provider|origin/i;

@@ -15,7 +15,7 @@ export const BLOCK_BYTES = 65_536;
 /** An explained request, or line, in all. */
 export const EXPLAIN_TOKENS = 8;
 /** A recording in all, and one for each further piece of its body of this length. */
-const RECORDING_TOKENS = 5;
+const RECORDING_TOKENS = 6;
 const RECORDING_BYTES = 2_048;
 /** So many new measurements are read for a token. */
 const MEASUREMENTS = 16;

@@ -51,7 +51,7 @@ t.test('a recording is scored like its session, and the answer says what was rea
 });
 
 t.test('what it costs is taken when it is handed over', async (t) => {
-  t.strictSame([0, 2_048, 2_049, 4_194_304].map(recordingTokens), [5, 5, 6, 2_052]);
+  t.strictSame([0, 2_048, 2_049, 4_194_304].map(recordingTokens), [6, 6, 7, 2_053]);
   const { post, scorer, spent } = scene(t);
   const reply = post('oura', { other: 'x'.repeat(100_000) });
   const handler = await scorer.next();

@@ -79,7 +79,7 @@ const LAYERS = {
     'pipeline',
     'scoring',
   ],
-  adapt: ['packages/adapters', 'base'],
+  adapt: ['packages/adapters', 'base', 'process'],
   judge: ['base', 'config', 'contract', 'model', 'records', 'pipeline', 'lake'],
   load: ['base', 'contract'],
   tune: ['base', 'process', 'config', 'contract', 'load', 'auth'],

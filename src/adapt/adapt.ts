@@ -1,8 +1,7 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import type { Adapted, AdapterOptions } from '#adapters/adapt.js';
 import type { Provider } from '#adapters/recording.js';
 import type { Left } from '#adapters/records.js';
+import { print } from '../process/print.js';
 import { Nights } from './nights.js';
 import { sourceOf } from './sources.js';
 
@@ -17,7 +16,7 @@ export interface AdaptOptions extends AdapterOptions {
  * Writes a request for each night of the files to standard output, oldest first, and what was not used to standard
  * error.
  * @returns how many nights were written
- * @throws OperatorError if a file is not one of the provider's, or an error of standard output
+ * @throws OperatorError if a file is not one of the provider's, OutputError
  */
 export async function adaptFiles({ provider, files, name, ...options }: AdaptOptions): Promise<number> {
   const told = new Told();
@@ -26,7 +25,7 @@ export async function adaptFiles({ provider, files, name, ...options }: AdaptOpt
   for (const sample of source.samples()) nights.add(sample);
   for (const one of nights.left) told.add(one);
   const lines = { written: 0 };
-  await pipeline(Readable.from(linesOf(nights, told, lines, name)), process.stdout, { end: false });
+  for (const line of linesOf(nights, told, lines, name)) await print(line);
   for (const line of told.lines(lines.written)) process.stderr.write(`acuity adapt: ${line}\n`);
   return lines.written;
 }

@@ -6,8 +6,6 @@ import { OperatorError } from '../base/errors.js';
 
 /** Of sysexits.h: the files are not what was expected, or have no night. */
 const EXIT_DATA = 65;
-/** Its reader has ended. */
-const EXIT_IO = 74;
 
 interface AdaptFlags extends Omit<Person, 'bornAt'> {
   readonly born?: string;
@@ -53,7 +51,6 @@ async function adapted(
     const written = await adaptFiles({ provider, files, name, person, ...(zone !== undefined && { zone }) });
     return written === 0 ? EXIT_DATA : 0;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EPIPE') return EXIT_IO;
     if (!(error instanceof OperatorError || isOfFile(error) || error instanceof RangeError)) throw error;
     process.stderr.write(`acuity adapt: ${(error as Error).message}\n`);
     return EXIT_DATA;

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { messageOf } from '../base/errors.js';
 import { environment, readConfig, type Config } from '../config/options.js';
 import { asText, configurationTable, shown } from '../config/documentation.js';
+import { print } from '../process/print.js';
 import { readNorms } from '../norms/norms.js';
 
 /** EX_CONFIG of sysexits.h. */
@@ -30,11 +31,9 @@ export function registerConfig(program: Command): void {
     .description('print the effective configuration and the documentation of each variable')
     .option('--json', 'print the effective values as one JSON object')
     .option('--markdown', 'print the documentation as a Markdown table, without this machine’s values')
-    .action(({ json, markdown }: { json?: boolean; markdown?: boolean }) => {
-      process.stdout.write(
-        markdown ? configurationTable() : json ? asJson(configOrExit()) : asText(configOrExit()),
-      );
-    });
+    .action(({ json, markdown }: { json?: boolean; markdown?: boolean }) =>
+      print(markdown ? configurationTable() : json ? asJson(configOrExit()) : asText(configOrExit())),
+    );
 }
 
 function asJson(config: Config): string {

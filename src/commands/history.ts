@@ -18,6 +18,7 @@ import type { History } from '../history/history.js';
 import { HALF_LIFE_NIGHTS, type LongRun, QUANTITIES } from '../history/longRun.js';
 import type { Measurements } from '../history/measurements.js';
 import { dateOf } from '../history/night.js';
+import { print } from '../process/print.js';
 
 /** EX_DATAERR of sysexits.h. */
 const EXIT_DAMAGED = 65;
@@ -30,28 +31,28 @@ export function registerHistory(program: Command): void {
     .description('print a history as JSON; both are health data')
     .argument('[text]', WHICH)
     .action((given: string | undefined) =>
-      print('show', given, (desk) => `${JSON.stringify(described(desk.history), undefined, 2)}\n`),
+      answer('show', given, (desk) => `${JSON.stringify(described(desk.history), undefined, 2)}\n`),
     );
   history
     .command('forget-measurements')
     .description('print a history without its measurements; everything else stays')
     .argument('[text]', WHICH)
     .action((given: string | undefined) =>
-      print('forget-measurements', given, (desk) => {
+      answer('forget-measurements', given, (desk) => {
         desk.history.measurements.clear();
         return `${textWithChecksum(desk.encoded())}\n`;
       }),
     );
 }
 
-async function print(
+async function answer(
   command: string,
   given: string | undefined,
   textOfHistory: (desk: HistoryDesk) => string,
 ): Promise<void> {
   const parser = new WasmParser(DEFAULT_SERIES_LIMITS);
   if (parser.readHistoryText((given ?? (await textOf(process.stdin))).trim())) {
-    process.stdout.write(textOfHistory(parser.desk));
+    await print(textOfHistory(parser.desk));
     return;
   }
   process.stderr.write(

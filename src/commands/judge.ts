@@ -4,6 +4,7 @@ import { prepareEnvironment } from '../config/options.js';
 import { outcomeOf, type Outcome, type ScoreName } from '../judge/outcomes.js';
 import { jsonOf, textOf } from '../judge/report.js';
 import type { JudgeOrder } from '../judge/run.js';
+import { print } from '../process/print.js';
 import { configOrExit } from './config.js';
 import { judgePage } from './judgePage.js';
 import { addLakeOptions, lakeProblem, namesOf, type LakeFlags } from './lakeOptions.js';
@@ -78,7 +79,8 @@ export function registerJudge(program: Command): void {
         if (report === undefined) process.exit(code);
         if (html !== undefined) writeFileSync(html, judgePage(report));
         const text = json === true ? `${JSON.stringify(jsonOf(report), undefined, 2)}\n` : textOf(report);
-        process.stdout.write(text, () => process.exit(code));
+        await print(text);
+        process.exit(code);
       },
     );
 }

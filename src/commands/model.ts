@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { messageOf } from '../base/errors.js';
 import { prepareEnvironment } from '../config/options.js';
+import { OutputError, printAtOnce } from '../process/print.js';
 import { configOrExit } from './config.js';
 import type { BundleOrder } from './modelBundle.js';
 
@@ -13,7 +14,7 @@ export function registerModel(program: Command): void {
     .action(() =>
       run(async () => {
         const { modelRows } = await import('./modelRows.js');
-        await modelRows(configOrExit(), process.stdin, process.stdout);
+        await modelRows(configOrExit(), process.stdin);
       }),
     );
   model
@@ -53,9 +54,7 @@ export function registerModel(program: Command): void {
     );
 }
 
-function say(line: string): void {
-  process.stdout.write(`${line}\n`);
-}
+const say = (line: string): void => printAtOnce(`${line}\n`);
 
 /** Commands are imported only when they run, because the native libraries read the environment when they load. */
 async function run(command: () => Promise<void>): Promise<void> {
@@ -64,6 +63,7 @@ async function run(command: () => Promise<void>): Promise<void> {
   try {
     await command();
   } catch (error) {
+    if (error instanceof OutputError) throw error;
     process.stderr.write(`acuity model: ${messageOf(error)}\n`);
     process.exitCode = 1;
   }

@@ -1,8 +1,7 @@
-import { once } from 'node:events';
-import type { Writable } from 'node:stream';
 import type { Config } from '../config/options.js';
 import { FEATURE_COUNT, TARGET_COUNT } from '../contract/features.js';
 import { PAST_MAX } from '#rules/fields.js';
+import { print } from '../process/print.js';
 import { featurisePast, featuriseRecord } from '../pipeline/featurise.js';
 import { createReader, isBodyProblem } from '../reading/read.js';
 import { LineSplitter, type Line } from '../lake/lineSplitter.js';
@@ -10,20 +9,14 @@ import { LineSplitter, type Line } from '../lake/lineSplitter.js';
 /**
  * `acuity model rows`: the network's inputs for each request, one line out for one line in, through the service's own
  * reader and features. So a network is trained on exactly the numbers that it will be served.
- * @throws Error at the first line that is not a valid request
+ * @throws Error at the first line that is not a valid request, or OutputError
  */
-export async function modelRows(
-  config: Config,
-  input: AsyncIterable<Uint8Array>,
-  output: Writable,
-): Promise<void> {
+export async function modelRows(config: Config, input: AsyncIterable<Uint8Array>): Promise<void> {
   const { daySamplesMax, nightSamplesMax, bodyMaxBytes } = config;
   const splitter = new LineSplitter(bodyMaxBytes);
   const rowOf = createRows({ daySamplesMax, nightSamplesMax });
   const write = async (lines: Iterable<Line>): Promise<void> => {
-    for (const line of lines) {
-      if (!output.write(`${rowOf(line)}\n`)) await once(output, 'drain');
-    }
+    for (const line of lines) await print(`${rowOf(line)}\n`);
   };
   for await (const chunk of input) await write(splitter.split(chunk));
   await write(splitter.end());

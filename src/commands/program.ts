@@ -9,6 +9,7 @@ import { registerModel } from './model.js';
 import { registerScore } from './score.js';
 import { registerServe } from './serve.js';
 import { registerTune } from './tune.js';
+import { OutputError, printAtOnce } from '../process/print.js';
 import type { ServeHooks } from '../server/service.js';
 
 /** The command line: all commands. `hooks` are passed on to `serve`. */
@@ -16,6 +17,7 @@ export async function parse(argv: readonly string[], hooks?: ServeHooks): Promis
   const program = new Command('acuity')
     .description('Cognitive and emotional scores from heart rate, breathing and sleep, over HTTP')
     .version(version())
+    .configureOutput({ writeOut: printAtOnce })
     .enablePositionalOptions(); // `--version` after a command belongs to the command
   registerServe(program, hooks);
   registerScore(program);
@@ -26,7 +28,13 @@ export async function parse(argv: readonly string[], hooks?: ServeHooks): Promis
   registerHistory(program);
   registerKeys(program, () => configOrExit().keys);
   registerConfig(program);
-  await program.parseAsync(argv, { from: 'user' });
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof OutputError)) throw error;
+    if (!error.isUnread) process.stderr.write(`acuity: ${error.message}\n`);
+    process.exit(error.code);
+  }
 }
 
 function version(): string {

@@ -4,6 +4,7 @@ import { PAYLOADS } from '../load/payloads.js';
 import { configOrExit } from './config.js';
 import type { TuneOptions } from '../tune/tune.js';
 import { messageOf } from '../base/errors.js';
+import { OutputError } from '../process/print.js';
 
 const EXIT_FAILED = 1;
 const MINUTES_MAX = 1_440;
@@ -40,6 +41,7 @@ export function registerTune(program: Command): void {
       try {
         await tune(optionsOf(flags));
       } catch (error) {
+        if (error instanceof OutputError) throw error;
         process.stderr.write(`acuity tune: ${messageOf(error)}\n`);
         process.exitCode = EXIT_FAILED;
       }

@@ -1,9 +1,10 @@
 import { statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import type { Readable, Writable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { Config } from '../config/options.js';
 import { OperatorError } from '../base/errors.js';
 import { removeDeadPartials } from '../files/atomicFile.js';
+import { print } from '../process/print.js';
 import { readNorms } from '../norms/norms.js';
 import type { Scorer, ScoringModel } from '../scoring/scorer.js';
 import type { Engine } from './engine.js';
@@ -19,7 +20,7 @@ import type { OpenInput } from './page.js';
 import { PersonOrder, type Late } from './personOrder.js';
 import type { ScoreSink, SinkOptions, WriteBytes } from './scoreColumns.js';
 import { scorePages, type PageSink, type RowTally } from './scorePages.js';
-import { openSink, toStream } from './sinks.js';
+import { openSink } from './sinks.js';
 import { StateFile } from './state.js';
 
 export interface ScoreOptions {
@@ -61,6 +62,12 @@ const ROWS_MAX = 4_096;
 /** More with history: if the nights of a person are adjacent, many people must be in progress at once. */
 const HISTORY_ROWS_MAX = 32_768;
 
+/** Where rows come from and scores go, if no files were named. */
+interface Streams {
+  readonly stdin: Readable;
+  readonly write: WriteBytes;
+}
+
 /** Where the scores of an input go. */
 interface Target extends Pick<Input, 'name' | 'format' | 'outputFormat'> {
   readonly write: WriteBytes;
@@ -97,7 +104,7 @@ export class Run {
     private readonly options: ScoreOptions,
     private readonly tally: RowTally,
     private readonly say: (line: string) => void,
-    private readonly streams: { readonly stdin: Readable; readonly stdout: Writable } = process,
+    private readonly streams: Streams = { stdin: process.stdin, write: print },
   ) {
     this.badRows = new FirstBadRows(say);
     const { history, peopleMax, state, tables, encoding } = options;
@@ -172,8 +179,8 @@ export class Run {
       await this.scoreInput(input, await openInput(input, reading), scorer);
     }
     if (!this.isStream) return;
-    const { stdin, stdout } = this.streams;
-    const target = { name: STREAM, format, outputFormat: to, write: toStream(stdout) };
+    const { stdin, write } = this.streams;
+    const target = { name: STREAM, format, outputFormat: to, write };
     if (tables === true) {
       const { arrowStreams } = await import('./arrowStreams.js');
       // Answers each table before reading the next: an engine's process keeps this one for all of its tables.

@@ -2,6 +2,7 @@ import { systemClock } from '../base/clock.js';
 import { collectWithoutHelpers } from '../process/collector.js';
 import { exitAtOnce } from '../process/leave.js';
 import { createLog, type Log } from '../process/log.js';
+import { OutputError } from '../process/print.js';
 import type { Config } from '../config/options.js';
 import { loadBundle } from '../model/bundle.js';
 import { openScorer, type HungListener } from '../scoring/openScorer.js';
@@ -119,6 +120,10 @@ async function work({ scorer, tally, run, todo, say }: Work): Promise<Pick<RunEn
   say(summaryLine(tally, systemClock.monotonicMs() - startedMs, run.people));
   if (failure === undefined) return { code: tally.badLines > 0 ? EXIT_BAD_LINES : 0, isWhole: true };
   const place = placeOf(run);
+  if (failure instanceof OutputError) {
+    if (!failure.isUnread) say(`${place}${failure.message}`);
+    return { code: failure.code, isWhole: false };
+  }
   if (failure instanceof OperatorError) {
     say(`${place}${failure.message}`);
     return { code: EXIT_BAD_LINES, isWhole: false };

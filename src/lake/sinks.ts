@@ -1,7 +1,6 @@
 import { createReadStream, rmSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Writable } from 'node:stream';
 import { NEW_FILE, OWNER_ONLY } from '../files/atomicFile.js';
 import { linesSql, quoted, textOf, type Engine } from './engine.js';
 import type { Job } from './job.js';
@@ -35,15 +34,6 @@ export async function openSink(write: WriteBytes, options: SinkOptions): Promise
         await write(bytes as Buffer);
     },
   };
-}
-
-/** Standard output: waits until it has passed on what is written, and fails once the reader has gone. */
-export function toStream(output: Writable): WriteBytes {
-  output.on('error', () => undefined); // the write that failed says so
-  return (bytes) =>
-    new Promise((resolve, reject) => {
-      output.write(bytes, (error) => (error ? reject(error) : resolve()));
-    });
 }
 
 const FORMATS = { parquet: 'FORMAT parquet, COMPRESSION zstd', csv: 'FORMAT csv, HEADER' } as const;

@@ -12,6 +12,7 @@ import { affordable, halve } from './halving.js';
 import { blockOf, type TuneFindings } from './report.js';
 import { keysIn, loaded, startCandidate, tryCandidate, type Bench } from './trials.js';
 import { messageOf } from '../base/errors.js';
+import { print } from '../process/print.js';
 
 export interface TuneOptions {
   readonly goal: Goal;
@@ -45,7 +46,7 @@ export async function tune(options: TuneOptions): Promise<void> {
   const key = await issueKey(folder);
   const { connections } = options;
   const bench: Bench = { folder, key, environment: environment(), bodies, connections, endMs };
-  process.stdout.write(`${blockOf(await search(bench, options.goal, startMs))}\n`);
+  await print(`${blockOf(await search(bench, options.goal, startMs))}\n`);
 }
 
 function bodiesFor({ payload, requestsFile }: TuneOptions): readonly string[] {

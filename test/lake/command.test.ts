@@ -190,7 +190,9 @@ t.test('a reader that stops reading is no hang; one that goes away ends the work
   await until(() => count === lines);
   output.destroy();
   input.end(textOf(nights(100)));
-  t.match(await closed, { code: 74, said: /standard input or output failed/ });
+  const end = await closed;
+  t.equal(end.code, 141);
+  t.notMatch(end.said, /failed/);
 });
 
 t.test('what the engine sets aside is its owner’s, gone at the end, and after a crash', async (t) => {

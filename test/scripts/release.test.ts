@@ -33,6 +33,14 @@ t.test('only the configuration reads the environment', async (t) => {
   t.strictSame(readers.toSorted(), [join('config', 'environment.ts'), join('contract', 'codeSamples.ts')]);
 });
 
+t.test('commands write to standard output by print.ts alone, which looks at what was written', async (t) => {
+  const sources = (await filesBelow('src')).filter((path) => path.endsWith('.ts'));
+  const direct = /process\s*(\.|\[['"])stdout\b|\{[^{}]*\bstdout\b[^{}]*\}\s*=\s*process\b/;
+  const writers = sources.filter((path) => direct.test(textOf(join('src', path))));
+  // The other one is the service's log, which never waits.
+  t.strictSame(writers.toSorted(), [join('process', 'print.ts'), join('process', 'standardOutput.ts')]);
+});
+
 t.test('no folder is read through its links', async (t) => {
   const own = ['src', 'scripts', 'packages', 'test', 'bench', 'torture', 'native-models', 'examples'];
   const files = own.map(async (folder) => (await filesBelow(folder)).map((path) => join(folder, path)));

@@ -264,7 +264,7 @@ t.test('a wrong measurement is a bad row, told by its column; one too late is co
   t.equal(tally.ignored, 2);
   t.match(files[0]?.rows.slice(1), [
     { measurements_ignored: [{ score: 'stress' }, { score: 'stress' }] },
-    { measured: [{ test: 'own-scale', score: 'memory', value: 47.5, on: night }] },
+    { measured: [{ test: 'own-scale', score: 'memory', value: 47.49, on: night }] },
   ]);
   t.match(files[0]?.bad, [{ detail: [{ loc: ['body', 'current_session', 'age'] }] }]);
 });

@@ -9,9 +9,10 @@ import { ReaderEnd, type AnswerHead, type GivenToReader } from './readerPipe.js'
 
 /** Kills the process if its parent has gone, which it would not see in a loop: at an idle moment the pipe tells it. */
 const WATCHDOG = `
-const { workerData: parent } = require('node:worker_threads');
-const never = new Int32Array(new SharedArrayBuffer(4));
-while (process.ppid === parent) Atomics.wait(never, 0, 0, 500);
+const { workerData: { parent, isUp } } = require('node:worker_threads');
+Atomics.store(isUp, 0, 1);
+Atomics.notify(isUp, 0);
+while (process.ppid === parent) Atomics.wait(isUp, 0, 1, 500);
 process.kill(process.pid, 'SIGKILL');
 `;
 
@@ -26,7 +27,9 @@ export function runReader(read: (body: Uint8Array) => RecordingOutcome): never {
   // Ctrl-C in a terminal, or a stop of the whole unit, leaves it to answer what is in flight.
   for (const signal of STOP_SIGNALS) process.on(signal, () => undefined);
   keepInspectorShut();
-  new Worker(WATCHDOG, { eval: true, execArgv: [], env: {}, workerData: parent }).unref();
+  const isUp = new Int32Array(new SharedArrayBuffer(4));
+  new Worker(WATCHDOG, { eval: true, execArgv: [], env: {}, workerData: { parent, isUp } }).unref();
+  Atomics.wait(isUp, 0, 0); // no body before it watches
   if (process.ppid !== parent) process.exit(0);
   const end = new ReaderEnd();
   end.answer({ kind: 'ready' });

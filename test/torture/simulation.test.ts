@@ -28,7 +28,7 @@ t.test('what must hold holds, and the same seeds are the same runs', async (t) =
 /** A seed that finds each, and what it sees. */
 const FOUND = [
   ['bodyBudgetLeak', 1, /bytes of bodies are held|KiB of bodies are counted/],
-  ['unrevokedKey', 5, /honours key_\w+, which is revoked/],
+  ['unrevokedKey', 7, /honours key_\w+, which is revoked/],
   ['undividedQuota', 1, /without an answer of the store, a process admitted \d+ of key_\w+/],
   ['emptyStoreTaken', 2, /refuses key_\w+ since the store is empty/],
   ['reportAdded', 1, /admitted of key_\w+ on \d+, whose quota of \d+ was used up|counted of key_/],

@@ -26,6 +26,7 @@ const LONG = [
   'flow/shadow',
   'flow/starving',
   'flow/systemCalls',
+  'lake/kills',
   'model-behaviour/points',
   'packages/',
   'scripts/archive',

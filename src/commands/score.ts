@@ -8,7 +8,8 @@ import { LAKE_FORMATS, addLakeOptions, lakeProblem, namesOf, type LakeFlags } fr
 const EXIT_USAGE = 64;
 const LATE = ['bad', 'fail', 'place'] as const;
 
-interface ScoreFlags extends LakeFlags, Pick<ScoreOptions, 'keep' | 'late' | 'to' | 'outDir' | 'state'> {
+interface ScoreFlags
+  extends LakeFlags, Pick<ScoreOptions, 'keep' | 'late' | 'to' | 'outDir' | 'state' | 'again' | 'acceptBad'> {
   readonly explain?: true;
   readonly tables?: true;
   readonly person?: string;
@@ -43,16 +44,21 @@ export function registerScore(program: Command): void {
       ),
     )
     .option('--out-dir <folder>', 'write there, in the same folders as the inputs, not beside them')
+    .option('--again', 'score anew what is finished')
+    .option(
+      '--accept-bad',
+      'leave it at the bad rows of finished inputs: they give exit code 65 again and again, until this is given once',
+    )
     .option(
       '--tables',
       'standard input holds many Arrow streams, each a table of its own; each gets one as its answer',
     )
     .addHelpText(
       'after',
-      '\nThe scores of FILE.ndjson go to FILE.scores.ndjson, rows without scores to FILE.bad.ndjson. A second run skips\n' +
-        'finished files. In a stream a bad line gives {"row":N,"error":{"line":N,"status":S,"detail":…}} in its place.\n' +
+      '\nThe scores of FILE.ndjson go to FILE.scores.ndjson, rows without scores to FILE.bad.ndjson. The same\n' +
+        'command again skips finished files; a record beside each result, _FILE.acuity, says what made it. In a stream a bad line gives {"row":N,"error":{"line":N,"status":S,"detail":…}} in its place.\n' +
         'Person, order and the number of the row come before the scores or the error.\n' +
-        'If any row was bad, the exit code is 65. One line for each file says which fields were found;\n' +
+        'If any row was bad, the exit code is 65, also in a file finished before. One line for each file says which fields were found;\n' +
         'a missing column or no field at all ends the run with 64, before any score.',
     )
     .action(async (files: string[], flags: ScoreFlags) => {
@@ -83,6 +89,10 @@ function optionsOf(files: readonly string[], { person, order, ...flags }: ScoreF
   if (problem !== undefined) return problem;
   if (sql !== undefined && outDir === undefined) return '--sql needs --out-dir';
   if (files.length === 0 && sql === undefined && outDir !== undefined) return '--out-dir needs files';
+  if (files.length === 0 && sql === undefined && (flags.again ?? flags.acceptBad) === true)
+    return '--again and --accept-bad need files, or --sql';
+  if (flags.again === true && state !== undefined)
+    return '--again and --state: the state has the sessions already, so remove it and all scores to begin again';
   const { format = 'ndjson', to = format } = flags;
   if (format === 'arrow' && sql !== undefined) return '--format arrow is for standard input, not for --sql';
   if (to === 'arrow' && format !== 'arrow') return '--to arrow needs --format arrow';

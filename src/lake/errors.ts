@@ -19,6 +19,11 @@ export class TableError extends OperatorError {
   override readonly name = 'TableError';
 }
 
+/** What another run of the same command may not meet. */
+export class TryAgainError extends OperatorError {
+  override readonly name = 'TryAgainError';
+}
+
 /** Names in an input, or names requested of it, that prevent scoring. */
 export class NamesError extends OperatorError {
   override readonly name = 'NamesError';

@@ -58,6 +58,8 @@ export interface Input {
    * The file for bad rows. Its name begins with _ among partitions, where Spark and pyarrow read every other file.
    */
   readonly bad: string;
+  /** The record of its result: see `records.ts`. */
+  readonly record: string;
   /** Set if it is no single file: a SELECT, or files that are sorted together. */
   readonly query?: InputQuery | undefined;
 }
@@ -126,6 +128,7 @@ export function queryInput(
     partitions: [],
     output: below(outDir, `${stem}.scores.${outputFormat}`),
     bad: below(outDir, `${stem}.bad.ndjson`),
+    record: below(outDir, recordName(stem)),
     outputFormat,
     query,
   };
@@ -153,7 +156,13 @@ function inputOf(file: NamedFile, options: FindOptions): Input {
     outputFormat,
     output: below(folder, `${stem}.scores.${outputFormat}`),
     bad: below(folder, partitions.length > 0 ? `_${bad}` : bad),
+    record: below(folder, recordName(stem)),
   };
+}
+
+/** Spark, Hive and pyarrow pass over names that begin so. */
+function recordName(stem: string): string {
+  return `_${stem}.acuity`;
 }
 
 const PARTITION = /^([^=]+)=(.*)$/s;
@@ -266,8 +275,8 @@ interface Found {
   readonly left: Map<string, string[]>;
 }
 
-/** The names of this command's outputs. */
-const OUTPUT = /\.(scores\.[a-z]+|bad\.ndjson)$/;
+/** The names of this command's outputs, and of the lock of one being made. */
+const OUTPUT = /\.(scores\.[a-z]+|bad\.ndjson|acuity|acuity\.lock)$/;
 /** Most names listed for each kind of skipped file. */
 const NAMES_TOLD = 3;
 
@@ -294,8 +303,8 @@ function whyNot(path: string, { format }: FindOptions): string | undefined {
   // The rule of Spark and Hive: a column's name may begin so.
   const isHidden = (part: string): boolean =>
     part.startsWith('.') || (part.startsWith('_') && !part.includes('='));
+  if (OUTPUT.test(path)) return 'scores, bad rows or their records';
   if (path.split('/').some(isHidden)) return 'hidden or begun with _';
-  if (OUTPUT.test(path)) return 'scores or bad rows';
   const name = basename(path);
   const isKnown = formatOf(name).format !== undefined || (format !== undefined && !name.includes('.'));
   return isKnown ? undefined : 'without a known ending';
@@ -326,7 +335,7 @@ function filesBelow(folder: string, { outDir }: FindOptions): Found {
         `${entry.parentPath} is ${versioned[1]} table, whose files hold deleted rows too: read it with --sql (--extension delta, iceberg), or pipe Arrow to standard input`,
       );
     if (outDir !== undefined && resolve(outDir) !== folder && isWithin(path, resolve(outDir))) continue;
-    if (entry.isSymbolicLink()) links.push(path);
+    if (entry.isSymbolicLink() && !OUTPUT.test(path)) links.push(path);
     else if (entry.isFile()) paths.set(join(root, relative(folder, path)), path);
     else if (!entry.isDirectory()) leave(left, 'no regular file', path);
   }

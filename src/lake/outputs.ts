@@ -1,11 +1,27 @@
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { open, type FileHandle } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-import { NEW_FILE, OWNER_ONLY, partialName } from '../files/atomicFile.js';
-import { textOf, upload, type Engine } from './engine.js';
+import { basename, join } from 'node:path';
+import { OperatorError } from '../base/errors.js';
+import { NEW_FILE, OWNER_ONLY, partialName, replaceByOwn } from '../files/atomicFile.js';
+import { systemReason } from '../files/fileError.js';
+import { upload, type Engine } from './engine.js';
 import { isRemote, type Input } from './inputs.js';
 import type { WriteBytes } from './scoreColumns.js';
+
+/*
+ * The files of a result, in the order in which they are written, and the next run after a kill there:
+ *
+ *   on the disk                                        killed after it
+ *   1  scores, bad rows: temporary names, synced       they are removed, the input is scored
+ *   2  the former record, scores and bad rows go       the input is scored
+ *   3  scores, bad rows: aside, NAME.partial           the input is scored
+ *   4  the record                                      aside gets its names; with --state the input is scored
+ *   5  the state, if any                               aside gets its names
+ *   6  bad rows, then scores: their names              finished
+ *
+ * In a store nothing is removed or renamed, but each file is whole or not there: an empty record first, then bad rows,
+ * scores, the record; killed before the last, the input is scored, or is an error if a state lacks it.
+ */
 
 /** Complete files on the disk, under temporary names. */
 export interface ScoredFiles {
@@ -14,7 +30,7 @@ export interface ScoredFiles {
   readonly bad: string | undefined;
 }
 
-/** Where complete results wait for their names: another run finds them there by its state. */
+/** Where complete results wait for their names. */
 function asideOf({ output, bad }: Input): { readonly scores: string; readonly bad: string } {
   return { scores: `${output}.partial`, bad: `${bad}.partial` };
 }
@@ -25,26 +41,17 @@ export class OutputFiles {
   readonly bad: PartialOutput;
 
   /** `folder` is for what is uploaded when complete. */
-  constructor(
-    private readonly input: Input,
-    private readonly folder: string | undefined,
-  ) {
-    const { output, bad } = input;
-    if (folder === undefined) mkdirSync(dirname(output), { recursive: true });
+  constructor({ output, bad }: Input, folder: string | undefined) {
     const named = (path: string): string =>
       partialName(folder === undefined ? path : join(folder, basename(path)));
     this.scores = new PartialOutput(named(output));
     this.bad = new PartialOutput(named(bad));
   }
 
-  /** Flushes them to the disk, and removes bad rows and complete results of a former run. */
+  /** Flushes them to the disk. */
   async finish(): Promise<ScoredFiles> {
     await this.scores.write(''); // creates the file even without rows
-    const made = { scores: (await this.scores.finish()) ?? '', bad: await this.bad.finish() };
-    const aside = asideOf(this.input);
-    if (this.folder === undefined)
-      for (const path of [this.input.bad, aside.bad, aside.scores]) rmSync(path, { force: true });
-    return made;
+    return { scores: (await this.scores.finish()) ?? '', bad: await this.bad.finish() };
   }
 
   async remove(): Promise<void> {
@@ -53,89 +60,67 @@ export class OutputFiles {
   }
 }
 
-/** Sets complete results aside, where another run finds them if it has only the state. */
-export function setAside(input: Input, made: ScoredFiles): ScoredFiles {
-  const { scores, bad } = asideOf(input);
-  if (made.bad !== undefined) renameSync(made.bad, bad);
-  renameSync(made.scores, scores);
-  return { scores, bad: made.bad && bad };
+export interface Delivery {
+  /** The text of the record. */
+  readonly record: string;
+  /** Saves the state, if there is one. */
+  readonly save: () => void;
+  readonly engine: () => Promise<Engine>;
 }
 
-/**
- * Gives the results of a finished input their names, or puts them into their store; the scores last, since they mark
- * it as finished.
- */
-export async function finish(
-  { output, bad }: Input,
+/** Gives complete results their names, with their record. */
+export async function deliver(
+  input: Input,
   made: ScoredFiles,
+  { record, save, engine }: Delivery,
+): Promise<void> {
+  if (isRemote(input.output)) {
+    await writeRecord(input, '\n', engine);
+    if (made.bad !== undefined) await upload(await engine(), made.bad, input.bad);
+    await upload(await engine(), made.scores, input.output);
+    await writeRecord(input, record, engine);
+    return save();
+  }
+  const aside = asideOf(input);
+  for (const former of [input.record, input.output, input.bad, aside.bad]) rmSync(former, { force: true });
+  if (made.bad !== undefined) renameSync(made.bad, aside.bad);
+  renameSync(made.scores, aside.scores);
+  await writeRecord(input, record, engine);
+  save();
+  nameAside(input);
+}
+
+/** Names what lies aside, as far as it is still there; the scores last. @returns whether the scores were there */
+export function nameAside(input: Input): boolean {
+  const { scores, bad } = asideOf(input);
+  if (isRemote(input.output) || !existsSync(scores)) return false;
+  if (existsSync(bad)) renameSync(bad, input.bad);
+  renameSync(scores, input.output);
+  return true;
+}
+
+export async function writeRecord(
+  { record: path }: Input,
+  text: string,
   engine: () => Promise<Engine>,
 ): Promise<void> {
-  if (isRemote(output)) {
-    if (made.bad !== undefined) await upload(await engine(), made.bad, bad);
-    await upload(await engine(), made.scores, output);
-    return;
+  if (!isRemote(path)) return replaceByOwn(path, [text]);
+  const own = await engine();
+  const file = join(own.folder, basename(path));
+  replaceByOwn(file, [text]);
+  await upload(own, file, path);
+}
+
+/** Makes the folder of results. @throws OperatorError if nothing can be written there */
+export function prepareFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.W_OK);
+  } catch (error) {
+    throw new OperatorError(
+      `${folder} can't be written to (${systemReason(error)}): --out-dir names another folder`,
+    );
   }
-  if (made.bad !== undefined) renameSync(made.bad, bad);
-  renameSync(made.scores, output);
-}
-
-/** What an earlier run set aside, and had no time to name; its bad rows may have their name already. */
-export function madeBefore(input: Input): ScoredFiles | undefined {
-  const { scores, bad } = asideOf(input);
-  if (isRemote(input.output) || !existsSync(scores)) return undefined;
-  return { scores, bad: existsSync(bad) ? bad : undefined };
-}
-
-/**
- * Whether its scores are there: 'outdated' if a file was written after them. The tables of a SELECT are not known, so its
- * scores always are.
- */
-export async function stateOf(
-  input: Input,
-  engine: () => Promise<Engine>,
-): Promise<'open' | 'finished' | 'outdated'> {
-  const { output, query } = input;
-  if (isRemote(output)) {
-    // Only a pattern is looked for: a plain name is taken to be there.
-    const pattern = textOf(`${output.slice(0, -1)}[${output.slice(-1)}]`);
-    const found = await (await engine()).texts(`SELECT file FROM glob(${pattern})`, output);
-    if (found.length === 0) return 'open';
-    return query?.sql === undefined ? 'finished' : 'outdated';
-  }
-  if (!existsSync(output)) return 'open';
-  if (query?.sql !== undefined) return 'outdated';
-  const { mtimeMs } = statSync(output);
-  return filesOf(input).some((path) => writtenMs(path) > mtimeMs) ? 'outdated' : 'finished';
-}
-
-function filesOf({ path, query }: Input): string[] {
-  if (query?.sql !== undefined) return [];
-  return (query?.files ?? [{ path }]).map((file) => file.path).filter((file) => !isRemote(file));
-}
-
-/** A file that was moved here keeps its time of writing, but not that of its entry. */
-function writtenMs(path: string): number {
-  const { mtimeMs, ctimeMs } = statSync(path);
-  return Math.max(mtimeMs, ctimeMs);
-}
-
-const TAIL_BYTES = 1 << 16;
-
-/** Tells an input from another one under its name: sizes, and hashes of the ends, where Parquet has its footer. */
-export async function markOf(input: Input): Promise<string> {
-  const hash = createHash('sha256').update(input.query?.sql ?? '');
-  for (const path of filesOf(input)) {
-    const file = await open(path);
-    try {
-      const { size } = await file.stat();
-      const bytes = Buffer.alloc(Math.min(size, TAIL_BYTES));
-      await file.read(bytes, 0, bytes.length, size - bytes.length);
-      hash.update(`${size} `).update(bytes);
-    } finally {
-      await file.close();
-    }
-  }
-  return hash.digest('hex');
 }
 
 /** A file being written under a temporary name; it exists from the first bytes on. */

@@ -1,5 +1,5 @@
-import { statSync } from 'node:fs';
-import { basename, dirname, join, relative, resolve } from 'node:path';
+import { readFileSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Config } from '../config/options.js';
 import { OperatorError } from '../base/errors.js';
@@ -14,10 +14,12 @@ import { findInputs, isRemote, queryInput, type Format, type Input } from './inp
 import { readNames, type HistoryColumns, type NamesReport } from './names.js';
 import { openArrowStream, openInput, openStdin, type ReadOptions } from './openInput.js';
 import { LineWriter } from './lineWriter.js';
-import { OutputFiles, finish, madeBefore, markOf, setAside, stateOf, type ScoredFiles } from './outputs.js';
+import { prepareFolder } from './outputs.js';
 import type { RowScorer } from './job.js';
 import type { OpenInput } from './page.js';
 import { PersonOrder, type Late } from './personOrder.js';
+import { digestOf, type Shape } from './records.js';
+import { Results } from './results.js';
 import type { ScoreSink, SinkOptions, WriteBytes } from './scoreColumns.js';
 import { scorePages, type PageSink, type RowTally } from './scorePages.js';
 import { openSink } from './sinks.js';
@@ -48,6 +50,10 @@ export interface ScoreOptions {
   readonly format?: Format | undefined;
   readonly to?: Format | undefined;
   readonly outDir?: string | undefined;
+  /** Whether finished inputs are scored too. */
+  readonly again?: boolean | undefined;
+  /** Whether bad rows of finished inputs are left at that. */
+  readonly acceptBad?: boolean | undefined;
   /** Standard input holds many tables, each with only its own past. */
   readonly tables?: boolean;
   /** Receives the scored pages: then no file is written or searched for, and standard output is unused. */
@@ -80,7 +86,10 @@ interface Target extends Pick<Input, 'name' | 'format' | 'outputFormat'> {
 }
 
 /** What a run takes of the configuration. */
-export type RunConfig = Pick<Config, 'norms' | 'daySamplesMax' | 'nightSamplesMax' | 'bodyMaxBytes'>;
+export type RunConfig = Pick<
+  Config,
+  'model' | 'norms' | 'daySamplesMax' | 'nightSamplesMax' | 'bodyMaxBytes'
+>;
 /** What a run takes of the scorer. */
 export type RunScorer = Pick<Scorer, 'model' | 'admit' | 'admitExplained'>;
 
@@ -94,13 +103,15 @@ export class Run {
   private isMeasured = false;
   private readonly state: StateFile | undefined;
   private readonly reading: ReadOptions;
+  /** Undefined if no file is written. */
+  private readonly results: Results | undefined;
   private starting: Promise<Engine> | undefined;
   private readonly badRows: FirstBadRows;
   /** The last message about a file's fields, and which file it was. */
   private told: { readonly name: string; readonly found: string } | undefined;
 
   constructor(
-    config: RunConfig,
+    private readonly config: RunConfig,
     private readonly options: ScoreOptions,
     private readonly tally: RowTally,
     private readonly say: (line: string) => void,
@@ -114,11 +125,20 @@ export class Run {
     this.histories = history === undefined || tables === true ? undefined : new Histories(peopleMax);
     if (this.histories !== undefined && state !== undefined)
       this.state = new StateFile(state, this.histories);
+    const { again = false, acceptBad = false } = options;
+    const shapeOf = (input: Input): Shape => this.shapeOf(input);
+    const own = { model: config.model, state: this.state, again, acceptBad, shapeOf, tally, say };
+    if (options.into === undefined) this.results = new Results({ ...own, engine: this.engine });
   }
 
   /** Whether rows come from standard input, and go to standard output. */
   get isStream(): boolean {
     return this.options.files.length === 0 && this.options.sql === undefined;
+  }
+
+  /** Whether finished inputs have bad rows that were not accepted. */
+  get hasFormerBad(): boolean {
+    return this.results?.hasFormerBad === true;
   }
 
   /** People with histories in memory. */
@@ -148,13 +168,15 @@ export class Run {
   async open(): Promise<Input[]> {
     await this.state?.open();
     this.inputs = await this.findInputs();
-    if (this.options.into === undefined)
-      for (const folder of new Set(this.inputs.map(({ output }) => dirname(output))))
-        if (!isRemote(folder)) removeDeadPartials(folder);
+    const foldersOf = (inputs: readonly Input[]): string[] =>
+      this.results === undefined
+        ? []
+        : [...new Set(inputs.map(({ output }) => dirname(output)))].filter((folder) => !isRemote(folder));
+    for (const folder of foldersOf(this.inputs)) removeDeadPartials(folder);
     const todo: Input[] = [];
     for (const input of this.inputs) {
       this.current = input.name;
-      if (!(await this.isDone(input))) todo.push(input);
+      if ((await this.results?.isDone(input)) !== true) todo.push(input);
     }
     for (const input of todo)
       for (const part of input.query?.files ?? [input]) {
@@ -166,6 +188,7 @@ export class Run {
         this.isMeasured ||= this.namesOf(opened, input).hasMeasurements;
       }
     this.current = undefined;
+    for (const folder of foldersOf(todo)) prepareFolder(folder);
     return todo;
   }
 
@@ -176,7 +199,13 @@ export class Run {
     const reading = { ...this.reading, constants: scorer.model.measured };
     for (const input of todo) {
       this.current = input.name;
-      await this.scoreInput(input, await openInput(input, reading), scorer);
+      const into = async (target: Pick<Target, 'write' | 'writeBad'>): Promise<void> =>
+        this.scoreRows(await openInput(input, reading), scorer, { ...input, ...target });
+      if (this.results === undefined) await into({ write: async () => undefined });
+      else
+        await this.results.make(input, ({ scores, bad }) =>
+          into({ write: scores.write, writeBad: bad.write }),
+        );
     }
     if (!this.isStream) return;
     const { stdin, write } = this.streams;
@@ -207,31 +236,6 @@ export class Run {
       );
     }
     return inputs;
-  }
-
-  private async scoreInput(input: Input, opened: OpenInput, scorer: RunScorer): Promise<void> {
-    const write = async (): Promise<void> => undefined;
-    if (this.options.into !== undefined) return this.scoreRows(opened, scorer, { ...input, write });
-    const isAway = isRemote(input.output);
-    const files = new OutputFiles(input, isAway ? (await this.engine()).folder : undefined);
-    const { scores, bad } = files;
-    let made: ScoredFiles;
-    try {
-      await this.scoreRows(opened, scorer, { ...input, write: scores.write, writeBad: bad.write });
-      made = await files.finish();
-      // An upload may fail, so it comes before the state: what is there and not in the state can be removed.
-      if (isAway) await finish(input, made, this.engine);
-      if (this.state !== undefined) {
-        // Of files the state comes before their names: see `isDone`.
-        if (!isAway) made = setAside(input, made);
-        this.state.inputs.set(this.nameInState(input), await markOf(input));
-        this.state.save();
-      }
-    } catch (error) {
-      await files.remove();
-      throw error;
-    }
-    if (!isAway) await finish(input, made, this.engine);
   }
 
   /** Scores the rows of an open input. @throws NamesError */
@@ -278,42 +282,27 @@ export class Run {
     if (into === undefined) await (sink as ScoreSink).end();
   }
 
-  /** Whether the input was finished before; one that only its state knows of is finished here. @throws OperatorError */
-  private async isDone(input: Input): Promise<boolean> {
-    if (this.options.into !== undefined) return false;
-    const own = await stateOf(input, this.engine);
-    if (this.state === undefined) {
-      if (own === 'outdated' && input.query?.sql === undefined)
-        this.say(`${input.name}: written after its scores, and scored again`);
-      return own === 'finished';
-    }
-    const mark = this.state.inputs.get(this.nameInState(input));
-    if (mark === undefined) {
-      if (own === 'open') return false;
-      throw new OperatorError(
-        `${input.output} is there, but its sessions are not in the state: give the state of that run, or remove the scores`,
-      );
-    }
-    if (mark !== (await markOf(input))) {
-      throw new OperatorError(
-        `${input.path} was written again, and the state has its former sessions: remove the state and all scores to begin again`,
-      );
-    }
-    // The state is written first: the scores that it lists are complete.
-    const made = own === 'open' ? madeBefore(input) : undefined;
-    if (made !== undefined) await finish(input, made, this.engine);
-    else if (own === 'open') {
-      throw new OperatorError(
-        `the sessions of ${input.path} are in the state, but ${input.output} is gone: remove the state and all scores to begin again`,
-      );
-    }
-    return true;
-  }
-
-  private nameInState({ path, query, output }: Input): string {
-    if (query !== undefined) return `${query.sql === undefined ? 'sorted' : 'query'} to ${output}`;
-    if (isRemote(path)) return path;
-    return relative(dirname(resolve(this.options.state ?? '')), path);
+  /** What of this command shapes the result of an input; null is none given. */
+  private shapeOf({ format, outputFormat }: Input): Shape {
+    const { keep, explain, history, late, sort, state, encoding, sql } = this.options;
+    const { norms, daySamplesMax, nightSamplesMax, bodyMaxBytes } = this.config;
+    return {
+      '--keep': keep ?? null,
+      '--explain': explain === true,
+      '--person': history?.person ?? null,
+      '--order': history?.order ?? null,
+      '--late': history === undefined ? null : late,
+      '--sort': sort === true,
+      '--state': state !== undefined,
+      '--format': format,
+      '--to': outputFormat,
+      '--encoding': encoding ?? null,
+      '--sql': sql === undefined ? null : digestOf(sql),
+      ACUITY_NORMS: norms === '' ? null : digestOf(readFileSync(norms, 'utf8')),
+      ACUITY_DAY_SAMPLES_MAX: daySamplesMax,
+      ACUITY_NIGHT_SAMPLES_MAX: nightSamplesMax,
+      ACUITY_BODY_MAX_BYTES: bodyMaxBytes,
+    };
   }
 
   /** @throws OperatorError if the state has measurements and the model takes none */

@@ -1,4 +1,5 @@
 import { systemClock } from '../base/clock.js';
+import { FileLockError } from '../files/fileLock.js';
 import { collectWithoutHelpers } from '../process/collector.js';
 import { exitAtOnce } from '../process/leave.js';
 import { createLog, type Log } from '../process/log.js';
@@ -11,14 +12,15 @@ import { Run, type ScoreOptions } from './run.js';
 import { newTally, type RowTally } from './scorePages.js';
 import { CLEAR_LINE, showProgress, summaryLine } from './progress.js';
 import { messageOf, OperatorError } from '../base/errors.js';
-import { NamesError, TableError } from './errors.js';
+import { NamesError, TableError, TryAgainError } from './errors.js';
 import type { Input } from './inputs.js';
 
-/** Exit codes of sysexits.h: misuse; some lines were bad; an internal error; standard input or output failed. */
+/** Exit codes of sysexits.h: misuse; bad lines; an internal error; standard input or output failed; to be run again. */
 const EXIT_USAGE = 64;
 const EXIT_BAD_LINES = 65;
 const EXIT_SOFTWARE = 70;
 const EXIT_IO = 74;
+const EXIT_AGAIN = 75;
 const EXIT_FAILED_START = 1;
 
 /**
@@ -28,7 +30,7 @@ const BATCH_MIN = 256;
 
 /**
  * Scores rows of files, or of standard input to standard output, without HTTP, through the service's own pipeline and
- * pool. Exits the process: 0, or 65 if a row was bad.
+ * pool. Exits the process: 0, or 65 if a row was bad, now or in a finished input.
  */
 export async function score(config: Config, options: ScoreOptions): Promise<void> {
   const { code } = await scoreRows(config, options, 'acuity score');
@@ -61,7 +63,7 @@ export async function scoreRows(config: Config, options: ScoreOptions, command: 
     if (skipped > 0) say(`${skipped} of ${run.inputs.length} files are finished already`);
     if (todo.length === 0 && run.inputs.length > 0) {
       await run.close();
-      process.exit(0);
+      process.exit(run.hasFormerBad ? EXIT_BAD_LINES : 0);
     }
     scorer = await openOfflineScorer(config, log, (hang) => {
       say(`a worker hangs after line ${tally.lines}: ${JSON.stringify(hang)}`);
@@ -118,7 +120,8 @@ async function work({ scorer, tally, run, todo, say }: Work): Promise<Pick<RunEn
     return { code: EXIT_USAGE, isWhole: false };
   }
   say(summaryLine(tally, systemClock.monotonicMs() - startedMs, run.people));
-  if (failure === undefined) return { code: tally.badLines > 0 ? EXIT_BAD_LINES : 0, isWhole: true };
+  if (failure === undefined)
+    return { code: tally.badLines > 0 || run.hasFormerBad ? EXIT_BAD_LINES : 0, isWhole: true };
   const place = placeOf(run);
   if (failure instanceof OutputError) {
     if (!failure.isUnread) say(`${place}${failure.message}`);
@@ -126,7 +129,7 @@ async function work({ scorer, tally, run, todo, say }: Work): Promise<Pick<RunEn
   }
   if (failure instanceof OperatorError) {
     say(`${place}${failure.message}`);
-    return { code: EXIT_BAD_LINES, isWhole: false };
+    return { code: isForLater(failure) ? EXIT_AGAIN : EXIT_BAD_LINES, isWhole: false };
   }
   say(`${place}${isStream ? 'standard ' : ''}input or output failed: ${messageOf(failure)}`);
   return { code: EXIT_IO, isWhole: false };
@@ -135,7 +138,12 @@ async function work({ scorer, tally, run, todo, say }: Work): Promise<Pick<RunEn
 /** Names that prevent scoring are misuse; an unreadable table is not. */
 function startCode(error: unknown): number {
   if (error instanceof NamesError) return EXIT_USAGE;
+  if (isForLater(error)) return EXIT_AGAIN;
   return error instanceof TableError ? EXIT_BAD_LINES : EXIT_FAILED_START;
+}
+
+function isForLater(error: unknown): boolean {
+  return error instanceof TryAgainError || error instanceof FileLockError;
 }
 
 function placeOf(run: Run | undefined): string {

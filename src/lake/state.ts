@@ -8,7 +8,9 @@ import type { Histories } from './histories.js';
 import { LineSplitter, jsonIn, type Line } from './lineSplitter.js';
 
 const KIND = 'acuity histories';
-const FORMAT = 3;
+const FORMAT = 4;
+/** In format 3 an input has a mark of its content in the place of its record's digest. */
+const FORMATS_READ: readonly unknown[] = [3, FORMAT];
 const CHUNK_CHARS = 1 << 20;
 
 type Head = Readonly<Record<string, unknown>>;
@@ -19,9 +21,9 @@ type Head = Readonly<Record<string, unknown>>;
  * by its owner only.
  */
 export class StateFile {
-  /** The inputs whose sessions it covers, by name, with the marks of their content. */
+  /** The inputs whose sessions it covers, by name, with the digests of their records. */
   readonly inputs: Map<string, string> = new Map();
-  private readonly path: string;
+  readonly path: string;
   private release: (() => Promise<void>) | undefined;
 
   constructor(
@@ -97,7 +99,7 @@ export class StateFile {
 
   private loadHead({ kind, format, inputs }: Head): boolean {
     if (kind !== KIND) throw new OperatorError(`${this.path} is no state file: name another one`);
-    if (format !== FORMAT) {
+    if (!FORMATS_READ.includes(format)) {
       throw new OperatorError(
         `${this.path} was written by another version: go on with that one, or remove the state and its scores to begin again`,
       );

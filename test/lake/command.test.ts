@@ -1,30 +1,23 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chownSync,
-  closeSync,
-  constants,
-  createWriteStream,
   existsSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readFileSync,
   readdirSync,
-  rmSync,
   statSync,
   symlinkSync,
-  writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import t, { type Test } from 'tap';
 import { arrowStreams } from '#acuity/lake/arrowStreams.js';
 import { BAD_AGES } from '#fixtures/ages.js';
-import { fileOf, folder, modelScorer, rowsOf, runStream, scoreOne, type Asked } from '#fixtures/lake.js';
+import { folder, rowsOf, runStream, scoreOne, type Asked } from '#fixtures/lake.js';
 import { MODEL } from '#fixtures/model.js';
 import { REPOSITORY, cleanEnvironment } from '#fixtures/repository.js';
-import { acuity } from '#fixtures/scripts.js';
 import { FAULTY, makePipe, skipElsewhere } from '#fixtures/stops.js';
 import { arrowOf, bodiesOf, csvOf, rowsOfArrow, writeParquet, type TableRow } from '#fixtures/tables.js';
 import { PIPE_VARIABLE } from '#fixtures/troubles.js';
@@ -77,53 +70,6 @@ function start(
   const closed = once(child, 'close').then(([code]) => ({ code: code as number | null, said }));
   return { child, input: into, output, closed };
 }
-
-t.test('killed half-way and run again: complete, nothing twice or anew', async (t) => {
-  const rows = nights(60, 5);
-  const [first, second, last] = [0, 20, 40].map((from) => textOf(rows.slice(from, from + 20)));
-  const dir = folder(t);
-  const [a = '', b = '', c = ''] = ['a', 'b', 'c'].map((name) => join(dir, `${name}.ndjson`));
-  const out = join(dir, 'out');
-  mkdirSync(out);
-  writeFileSync(a, first ?? '');
-  writeFileSync(c, last ?? '');
-  // A pipe that gives half of what it has, and then nothing: so the run is in the middle of the second file.
-  execFileSync('mkfifo', [b]);
-  const past = ['--person', 'person', '--order', 'at'];
-  const args = [a, b, c, ...past, '--state', join(dir, 'state'), '--out-dir', out];
-  const { child, closed } = start(t, args);
-  const pipe = createWriteStream(b);
-  pipe.on('error', () => undefined); // its reader is killed
-  t.teardown(() => {
-    pipe.destroy();
-    // If the pipe got no reader, its opening is still pending, and this process would wait for it.
-    closeSync(openSync(b, constants.O_RDONLY | constants.O_NONBLOCK));
-  });
-  pipe.write(second?.slice(0, second.length / 2));
-  await until(() => readdirSync(out).some((name) => /^b\.scores.*\.partial$/.test(name)));
-  child.kill('SIGKILL');
-  await closed;
-  pipe.destroy();
-  for (const name of ['b.scores.ndjson', 'b.scores.ndjson.partial'])
-    t.notOk(existsSync(join(out, name)), `${name}: only complete scores have it`);
-  t.ok(readdirSync(dir).includes('state.lock'), 'and its lock stays');
-  const finished = join(out, 'a.scores.ndjson');
-  const { mtimeMs, ino } = statSync(finished);
-  rmSync(b);
-  writeFileSync(b, second ?? '');
-  const again = await acuity(['score', ...args]);
-  t.equal(again.code, 0, again.stderr);
-  t.match(again.stderr, /1 of 3 files are finished already/);
-  t.match(statSync(finished), { mtimeMs, ino }, 'the first file is the one of before');
-  t.equal(readdirSync(out).join(), 'a.scores.ndjson,b.scores.ndjson,c.scores.ndjson', 'nothing is left');
-  t.notOk(readdirSync(dir).includes('state.lock'));
-  t.match(again.stderr, /40 lines of 5 people in [\d.]+ s \(.*\/s\), none bad/);
-  const whole = fileOf(t, 'whole.ndjson', textOf(rows));
-  const atOnce = await scoreOne(whole, { history: HISTORY, scorer: await modelScorer(t) });
-  const withoutRows = (text: string): string => text.replaceAll(/"row":\d+,/g, '');
-  const parts = ['a', 'b', 'c'].map((name) => readFileSync(join(out, `${name}.scores.ndjson`), 'utf8'));
-  t.equal(withoutRows(parts.join('')), withoutRows(atOnce.text), 'as from one run');
-});
 
 t.test('of two runs with one state the second refuses, under any name of the file', async (t) => {
   const dir = folder(t);

@@ -141,7 +141,7 @@ t.test('what is not read of a folder is told', async (t) => {
       t.strictSame((await read(scored, [name], { outDir, state })).names, ['lake/a.csv']);
     }
   t.match((await read(scored, ['lake'])).told, [
-    /4 scores or bad rows \(a\.bad\.ndjson, a\.scores\.csv, a\.scores\.parquet, …\)/,
+    /4 scores, bad rows or their records \(a\.bad\.ndjson, a\.scores\.csv, a\.scores\.parquet, …\)/,
   ]);
 });
 

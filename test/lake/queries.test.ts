@@ -1,11 +1,10 @@
-import { copyFileSync, readdirSync, readFileSync, renameSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { requestsOf } from '#acuity/load/payloads.js';
 import { folder, runLake, scoreOne, type Asked } from '#fixtures/lake.js';
-import { linesOf, queried, valuesOf, writeParquet, type TableRow } from '#fixtures/tables.js';
+import { queried, valuesOf, writeParquet, type TableRow } from '#fixtures/tables.js';
 
-/** Runs over many tables, by `--sort` or `--sql`, and runs of the same inputs again. */
+/** Runs over many tables, by `--sort` or `--sql`. */
 
 const HISTORY = { person: 'person', order: 'at' };
 
@@ -72,50 +71,4 @@ t.test('--sql: a join with renamed columns is what the table would be; no SELECT
     t.match(error, { message }, sql);
     t.notMatch(String(error), /secret/);
   }
-});
-
-t.test('an input written after its scores is scored again; with a state it is an error', async (t) => {
-  const [path = ''] = await writeShuffled(t, 1);
-  const plain: Asked = { outDir: folder(t) };
-  t.match(await runLake([path], plain), { todo: 1, error: undefined });
-  t.match(await runLake([path], plain), { todo: 0 });
-  const later = Date.now() / 1000 + 60;
-  utimesSync(path, later, later);
-  const again = await runLake([path], plain);
-  t.match(again, { todo: 1, told: [/written after its scores, and scored again/, String] });
-  const state = join(folder(t), 'state');
-  const kept: Asked = { outDir: folder(t), history: HISTORY, late: 'place', state };
-  t.match(await runLake([path], kept), { todo: 1, error: undefined });
-  utimesSync(path, later + 60, later + 60);
-  t.match(await runLake([path], kept), { todo: 0, error: undefined }, 'the same bytes');
-  const [other = ''] = await writeShuffled(t, 2);
-  copyFileSync(other, path);
-  const { error } = await runLake([path], kept);
-  t.match(error, { message: /was written again, and the state has its former sessions/ });
-});
-
-t.test('what the next run takes for scores by its state is complete, and its bad rows stay', async (t) => {
-  const dir = folder(t);
-  const path = join(dir, 'a.ndjson');
-  const row = (night: number, age: number): object => ({ person: 'p', at: night, current_session: { age } });
-  writeFileSync(path, linesOf([row(20260101, 30), row(20260102, -1)]));
-  const scores = join(dir, 'a.scores.ndjson');
-  const names = [scores, join(dir, 'a.bad.ndjson')];
-  const asked: Asked = { history: HISTORY, state: join(dir, 'state') };
-  for (const name of names) writeFileSync(`${name}.partial`, 'left by a run that was killed');
-  t.match(await runLake([path], asked), { todo: 1, error: undefined });
-  const written = (): string[] => names.map((name) => readFileSync(name, 'utf8'));
-  const made = written();
-  t.match(made[1], 'age');
-  // As a run that was killed leaves them, at each moment after its state was written.
-  renameSync(scores, `${scores}.partial`);
-  t.match(await runLake([path], asked), { todo: 0, error: undefined });
-  t.strictSame(written(), made, 'the bad rows had their name');
-  for (const name of names) renameSync(name, `${name}.partial`);
-  t.match(await runLake([path], asked), { todo: 0, error: undefined });
-  t.strictSame(written(), made);
-  // Without a state it is scored anew, and nothing is left.
-  for (const name of names) renameSync(name, `${name}.partial`);
-  t.match(await runLake([path], { history: HISTORY }), { todo: 1, error: undefined });
-  t.strictSame(readdirSync(dir).toSorted(), ['a.bad.ndjson', 'a.ndjson', 'a.scores.ndjson', 'state']);
 });

@@ -127,7 +127,13 @@ t.test('in two files with a state, for any number of workers: scores, explanatio
     const [outDir, state] = [join(dir, String(workers)), join(dir, `state-${workers}`)];
     const asked: Asked = { ...BY_PERSON, scorer: own, outDir, state, explain: true };
     const { files } = await runLake([join(dir, 'in')], asked);
-    t.strictSame(readdirSync(outDir), ['a.bad.ndjson', 'a.scores.ndjson', 'b.scores.ndjson']);
+    t.strictSame(readdirSync(outDir).toSorted(), [
+      '_a.acuity',
+      '_b.acuity',
+      'a.bad.ndjson',
+      'a.scores.ndjson',
+      'b.scores.ndjson',
+    ]);
     const rows = files.flatMap((file) => file.rows);
     t.strictSame(rows.map(said), SAID);
     t.strictSame(explained(rows), EXPLAINED);

@@ -69,7 +69,8 @@ function markOnDisk(path: string): Omit<InputMark, 'name'> {
 async function markInStore(path: string, engine: () => Promise<Engine>): Promise<Omit<InputMark, 'name'>> {
   const sql = `SELECT CAST(size AS VARCHAR), CAST(epoch_ms(last_modified) AS VARCHAR) FROM read_blob(${textOf(patternOf(path))})`;
   const [[size, ms] = []] = await (await engine()).texts(sql, path);
-  return { size: Number(size), modified: ms == null ? undefined : new Date(Number(ms)).toISOString() };
+  const modified = typeof ms === 'string' ? new Date(Number(ms)).toISOString() : undefined;
+  return { size: Number(size), modified };
 }
 
 /** Whether an input can be compared with what it was. */

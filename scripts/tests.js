@@ -12,6 +12,7 @@ const TESTS = '.build/test';
 const LONG = [
   'bench/',
   'deploy/',
+  'docs/commands',
   'docs/examples',
   'docs/steps',
   'flow/example',

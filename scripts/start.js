@@ -28,12 +28,12 @@ try {
 
 async function serve(args) {
   const { run } = await import('../dist/main.js');
-  const first = await firstDemoKey();
+  const { first, place } = await firstDemoKey();
   let isShown = false;
   const show = (address) => {
     if (isShown) return;
     isShown = true;
-    process.stderr.write(`${linesFor(first?.key, address).join('\n')}\n`);
+    process.stderr.write(`${linesFor({ key: first?.key, place }, address).join('\n')}\n`);
   };
   // The key exists nowhere else in clear, so it is shown even if the server never listens.
   if (first !== undefined) process.once('exit', () => show(undefined));
@@ -49,20 +49,25 @@ async function serve(args) {
 async function firstDemoKey() {
   const { environment, readConfig } = await import('../dist/config/options.js');
   const reading = readConfig(environment());
-  if (!reading.ok || !reading.config.keys.startsWith('file:')) return undefined;
+  if (!reading.ok || !reading.config.keys.startsWith('file:')) return {};
   const { issueFirstDemoKey } = await import('../dist/commands/keys.js');
-  return issueFirstDemoKey(reading.config.keys);
+  const { placeOf } = await import('../dist/auth/location.js');
+  return { first: await issueFirstDemoKey(reading.config.keys), place: placeOf(reading.config.keys) };
 }
 
-/** The lines for the operator who starts the service; `key` is given only if it was just made. */
-function linesFor(key, address) {
+/**
+ * The lines for the operator who starts the service; `key` is given only if it was just made, `place` of a key file.
+ * They work in any folder.
+ */
+function linesFor({ key, place }, address) {
   if (address === undefined) return ['', `This key is shown once: ${key}`];
   const { host, port, adminHost, adminPort, hasTry } = address;
   const at = baseUrl({ host, port });
   const admin = baseUrl({ host: adminHost, port: adminPort });
   const pages = [...(hasTry ? [`Try it in a browser: ${admin}/try`] : []), `Live dashboard: ${admin}/`];
   const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
-  const issue = `Issue a key: node ${quoted(main)} keys issue --kind demo`;
+  const store = place === undefined ? '' : `ACUITY_KEYS=${quoted(place)} `;
+  const issue = `Issue a key: ${store}node ${quoted(main)} keys issue --kind demo`;
   if (key === undefined) return [`acuity answers at ${at}/predict`, ...pages, issue];
   const example = fileURLToPath(new URL('../docs/examples/request.json', import.meta.url));
   return [

@@ -54,6 +54,13 @@ export function storesAt(location: string, files?: StoreFiles): KeyStores {
   };
 }
 
+/** The location with its whole path, without the user and password of a shared store. Throws `KeyStoreError`. */
+export function placeOf(location: string): string {
+  if (!/^rediss?:\/\//.test(location)) return `file:${filePath(location)}`;
+  const { protocol, host, pathname } = new URL(location);
+  return `${protocol}//${host}${pathname}`;
+}
+
 /** Never quote the location: the URL of a shared store may hold a password. */
 function filePath(location: string): string {
   const path = /^file:(\/\/(?=\/))?(.+)$/.exec(location)?.[2];

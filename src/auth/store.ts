@@ -44,6 +44,12 @@ export abstract class KeyStore {
     this.#pollMs = pollMs;
   }
 
+  /** Whether there is no store yet. */
+  async isNew(): Promise<boolean> {
+    await this.#refreshed();
+    return this.#known === undefined;
+  }
+
   /** Every key; none if there is no store yet. */
   async read(): Promise<StoredKeys> {
     await this.#refreshed();

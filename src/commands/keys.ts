@@ -10,7 +10,7 @@ import {
 } from '../auth/lifecycle.js';
 import { dateOf, dayOf } from '../auth/limits.js';
 import type { KeyKind } from '../auth/key.js';
-import { openStores, storesAt } from '../auth/location.js';
+import { openStores, placeOf, storesAt } from '../auth/location.js';
 import { KeyStoreError, type KeyRecord } from '../auth/record.js';
 import type { KeyStore, KeyStores } from '../auth/store.js';
 import { systemClock, type Clock } from '../base/clock.js';
@@ -59,6 +59,8 @@ const DAILY_MAX = 2 ** 31 - 1;
 const RATE_MAX = 1_000_000;
 const LABEL_LENGTH_MAX = 200;
 const EXIT_FAILED = 1;
+/** A server may wait for its first key. */
+const NEW = ' is new: no server reads from it yet, unless its ACUITY_KEYS names this place';
 const ISO_DATE = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$/;
 
 type NowMs = Pick<Clock, 'nowMs'>;
@@ -86,15 +88,23 @@ export function registerKeys(program: Command, keysLocation: () => string, clock
     .description('issue, list, count, import, renew, revoke and rotate API keys');
   const perform = async (command: KeyCommand, { json }: CommonFlags): Promise<void> => {
     let stores: KeyStores | undefined;
+    let [place, news] = ['', ''];
     try {
-      stores = await openStores(keysLocation());
+      const location = keysLocation();
+      stores = await openStores(location);
+      place = placeOf(location);
       const { keys: store, usage, spread } = stores;
+      if (await store.isNew()) news = NEW;
       const report = await command({ store, usage, spread, nowMs: clock.nowMs() });
       keys.configureOutput().writeOut?.(`${json ? JSON.stringify(report.json) : report.text}\n`);
+      keys.configureOutput().writeErr?.(`key store: ${place}${news}\n`);
     } catch (error) {
       // An error that the operator can fix is one line on stderr; any other is a defect.
       if (!(error instanceof KeyStoreError)) throw error;
-      keys.error(`error: ${error.message}`, { exitCode: EXIT_FAILED });
+      const isNamed = place === '' || error.message.includes(place.replace('file:', ''));
+      keys.error(`error: ${error.message}${isNamed ? '' : ` (key store: ${place}${news})`}`, {
+        exitCode: EXIT_FAILED,
+      });
     } finally {
       stores?.close();
     }
@@ -159,6 +169,7 @@ async function issueAt({ store, nowMs }: CommandContext, order: KeyOrder): Promi
 }
 
 async function listAt({ store, nowMs }: CommandContext): Promise<Report> {
+  if (await store.isNew()) throw new KeyStoreError('there is no key store at this place yet');
   const { records, unreadable } = await store.read();
   const keys = records.map((record) => viewOf(record, nowMs));
   const skipped = unreadable.map(

@@ -21,7 +21,7 @@ export function codeSamples(request: PredictionRequestBody, url = 'http://127.0.
 curl -s "$ACUITY_URL/predict" \\
   -H "X-API-Key: $ACUITY_API_KEY" \\
   -H 'Content-Type: application/json' \\
-  -d '${body}'
+  -d '${body.replaceAll("'", `'\\''`)}'
 `,
     },
     {
@@ -54,7 +54,7 @@ const SINGLE = /\[\n\s+([\d.]+)\n\s+\]/g;
 
 const CONSTANTS: Readonly<Record<string, string>> = { true: 'True', false: 'False', null: 'None' };
 
-/** What JSON writes is Python too, but for three words; in what `JSON.stringify` breaks into lines they end a line. */
+/** JSON is Python too, but for three words; in what `JSON.stringify` breaks into lines they end a line. */
 function inPython(json: string): string {
-  return json.replace(/: (true|false|null)(?=,?$)/gm, (_, word: string) => `: ${CONSTANTS[word]}`);
+  return json.replace(/(?<=^\s+|": )(true|false|null)(?=,?$)/gm, (word) => CONSTANTS[word] ?? word);
 }

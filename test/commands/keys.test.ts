@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { digestOf, isWellFormed } from '#acuity/auth/key.js';
 import { UsageFiles } from '#acuity/auth/fileCounts.js';
+import { placeOf } from '#acuity/auth/location.js';
 import { commanded } from '../fixtures/lake.js';
 import { manualClock } from '../fixtures/manualClock.js';
 import { issueFirstDemoKey, registerKeys, type KeyView } from '#acuity/commands/keys.js';
@@ -40,6 +41,19 @@ t.test('issue prints the key once, and stores it nowhere', async (t) => {
   t.match(listed, /for a test/);
   t.notOk(listed.includes(key.slice(8, 40)));
   t.notOk(listed.includes(digestOf(key).toString('base64url')));
+});
+
+t.test('each command names its store, and a new one is told as new', async (t) => {
+  const folder = t.testdir();
+  const operator = operatorAt(t, folder);
+  const place = `key store: file:${folder}/keys.json`;
+  const early = await operator.run('list');
+  t.strictSame([early.code, early.stdout], [1, '']);
+  t.match(early.said, /^error: there is no key store .* is new: no server reads from it yet.*\n$/);
+  const issued = await operator.run('issue', '--kind', 'demo');
+  t.match(issued.said, `${place} is new: no server reads from it yet`);
+  t.equal((await operator.run('list')).said, `${place}\n`);
+  t.equal(placeOf('redis://me:secret@host:7000/2'), 'redis://host:7000/2');
 });
 
 t.test('issue takes limits and an end', async (t) => {
@@ -106,13 +120,16 @@ t.test('misuse is refused in one line', async (t) => {
     t.match(said, reason, argv);
     t.match(said, /^[^\n]+\n$/);
   }
-  t.strictSame(await operator.list(), []);
+  t.equal((await operator.run('list')).code, 1, 'no store was made');
 });
 
 t.test('a shared store that is not there is told in one line, without its password', async (t) => {
   const { code, said } = await operatorAt(t, '', 'redis://user:secret@127.0.0.1:1').run('list');
   t.equal(code, 1);
-  t.match(said, /^error: can't reach the key store: connection refused \(ECONNREFUSED\)\n$/);
+  t.match(
+    said,
+    /^error: can't reach the key store: connection refused \(ECONNREFUSED\) \(key store: redis:\/\/127\.0\.0\.1:1\)\n$/,
+  );
   t.notMatch(said, /secret/);
 });
 
@@ -153,7 +170,7 @@ t.test('import adds the keys of a file that are not there', async (t) => {
   const [from, into] = [operatorAt(t, folder), operatorAt(t, join(folder, 'other'))];
   const file = join(folder, 'keys.json');
   const refused = await into.run('import', file);
-  t.match(refused, { code: 1, said: 'error: the file holds no keys\n' });
+  t.match(refused, { code: 1, said: /^error: the file holds no keys .*\n$/ });
   await from.json('issue', '--kind', 'live');
   t.strictSame(await into.json('import', file), { imported: 1, known: 0 });
   await from.json('issue', '--kind', 'demo');

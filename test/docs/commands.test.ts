@@ -119,6 +119,8 @@ async function wrongIn(fences: readonly Fence[], clone: string, server: RunningS
   const script = scriptOf(fences, clone)
     .replaceAll('127.0.0.1:8080', `127.0.0.1:${server.port}`)
     .replaceAll('127.0.0.1:9464', `127.0.0.1:${server.adminPort}`)
+    .replaceAll(/file:(\/var\/lib\/acuity|\$PWD\/data)\/keys.json/g, server.keyLocation)
+    .replaceAll('/opt/acuity/', `${clone}/`)
     .replaceAll(/sk_(demo|live)_…/g, first?.key ?? '')
     .replaceAll(/\bID\b/g, other?.id ?? '');
   const isServer = IS_SERVER.test(script);

@@ -17,6 +17,7 @@ const FILES = {
     export const environment = () => process.env;
     export const readConfig = (env) =>
       env.MODE === 'mistaken' ? { ok: false, mistakes: [] } : { ok: true, config: { keys: env.KEYS ?? 'file:data/keys.json' } };`,
+  'dist/auth/location.js': `export const placeOf = (location) => location.replace(':', ':' + process.cwd() + '/');`,
   'dist/commands/keys.js': `
     export const issueFirstDemoKey = async (location) =>
       process.env.STORE === 'exists' ? undefined : { id: 'k1', key: 'sk_demo_FIRST:' + location };`,
@@ -35,7 +36,7 @@ const CASES: readonly (readonly [
   [
     { STORE: 'exists' },
     0,
-    `acuity answers at http://127.0.0.1:4321/predict\n${PAGES}Issue a key: node DIR/dist/main.js keys issue --kind demo\n`,
+    `acuity answers at http://127.0.0.1:4321/predict\n${PAGES}Issue a key: ACUITY_KEYS=file:DIR/data/keys.json node DIR/dist/main.js keys issue --kind demo\n`,
   ],
   [{ STORE: 'exists', TRY: 'off' }, 0, /^(?![^]*(Try it|sk_demo))[^]*acuity answers at/],
   [{ KEYS: 'redis://host' }, 0, /^(?![^]*sk_demo)[^]*acuity answers at/],

@@ -61,19 +61,20 @@ async function firstDemoKey() {
  */
 function linesFor({ key, place }, address) {
   if (address === undefined) return ['', `This key is shown once: ${key}`];
-  const { host, port, adminHost, adminPort, hasTry } = address;
-  const at = baseUrl({ host, port });
+  const { host, port, socket, adminHost, adminPort, hasTry } = address;
+  const at = socket === undefined ? baseUrl({ host, port }) : 'http://localhost';
+  const by = socket === undefined ? '' : `--unix-socket ${quoted(socket)} `;
   const admin = baseUrl({ host: adminHost, port: adminPort });
   const pages = [...(hasTry ? [`Try it in a browser: ${admin}/try`] : []), `Live dashboard: ${admin}/`];
   const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
   const store = place === undefined ? '' : `ACUITY_KEYS=${quoted(place)} `;
   const issue = `Issue a key: ${store}node ${quoted(main)} keys issue --kind demo`;
-  if (key === undefined) return [`acuity answers at ${at}/predict`, ...pages, issue];
+  if (key === undefined) return [`acuity answers at ${socket ?? `${at}/predict`}`, ...pages, issue];
   const example = fileURLToPath(new URL('../docs/examples/request.json', import.meta.url));
   return [
     'The first demo key, shown only now. Paste this into another terminal:',
     '',
-    `curl -s ${at}/predict -H 'X-API-Key: ${key}' -H 'Content-Type: application/json' -d ${quoted(`@${example}`)}`,
+    `curl -s ${by}${at}/predict -H 'X-API-Key: ${key}' -H 'Content-Type: application/json' -d ${quoted(`@${example}`)}`,
     '',
     ...pages,
     issue.replace('a key', 'another key'),

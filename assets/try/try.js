@@ -88,6 +88,7 @@ function start() {
 function urlOf(address) {
   if (address === null) return 'http://127.0.0.1:8080';
   const { host, port } = address;
+  if (host === null) return 'https://acuity.example'; // a socket: callers know the proxy before it
   const name =
     host === '0.0.0.0' || host === '::' ? location.hostname : host.includes(':') ? `[${host}]` : host;
   return `http://${name}:${port}`;

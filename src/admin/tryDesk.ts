@@ -13,7 +13,7 @@ export interface TryOptions {
   readonly isOn: boolean;
   readonly clock: Pick<Clock, 'monotonicMs'>;
   /** Where callers send requests; undefined before the service listens there. */
-  publicAddress(): { readonly host: string; readonly port: number } | undefined;
+  publicAddress(): { readonly host: string | null; readonly port: number | null } | undefined;
   /** The payer of a key ('' if none was sent). */
   payerOf(key: string): TryPayer | 'missing' | 'invalid';
   /** Scores a body as `POST /predict` would. */

@@ -18,6 +18,11 @@ export class OperatorError extends Error {
   }
 }
 
+/** A setting that can't be used as it stands, which only the start finds: the exit code is that of a mistaken one. */
+export class SettingError extends OperatorError {
+  override readonly name = 'SettingError';
+}
+
 /**
  * An error in a form that survives crossing threads: classes are lost, and an error of a native library would arrive
  * as an empty object.

@@ -152,6 +152,7 @@ function withDefaults(given: Given, machine: Machine): Config {
       ? resolve(machine.packageDir, 'native-models/acuity-base')
       : resolve(machine.workingDir, given.model);
   if (config.shadowModel !== '') config.shadowModel = resolve(machine.workingDir, config.shadowModel);
+  if (config.socket !== '') config.socket = resolve(machine.workingDir, config.socket);
   if (config.norms !== '') config.norms = resolve(machine.workingDir, config.norms);
   return Object.freeze(config);
 }
@@ -169,6 +170,9 @@ interface Rule {
   readonly broken: (config: Config) => boolean;
   readonly mistake: string;
 }
+
+/** What the system takes as the path of a socket. */
+const SOCKET_BYTES_MAX = 107;
 
 const RULES: readonly Rule[] = [
   {
@@ -188,11 +192,23 @@ const RULES: readonly Rule[] = [
       'ACUITY_BODIES_MAX_BYTES must be at least ACUITY_BODY_MAX_BYTES: else no longest body is ever admitted',
   },
   {
-    fields: ['host', 'port', 'adminHost', 'adminPort'],
-    broken: ({ host, port, adminHost, adminPort }) => port !== 0 && port === adminPort && host === adminHost,
+    fields: ['socket', 'httpThreads'],
+    broken: ({ socket, httpThreads }) =>
+      socketPaths(socket, httpThreads).some((path) => Buffer.byteLength(path) > SOCKET_BYTES_MAX),
+    mistake: `ACUITY_SOCKET must be a path of at most ${SOCKET_BYTES_MAX} bytes from the root, .1 of several event loops included`,
+  },
+  {
+    fields: ['host', 'port', 'socket', 'adminHost', 'adminPort'],
+    broken: ({ host, port, socket, adminHost, adminPort }) =>
+      socket === '' && port !== 0 && port === adminPort && host === adminHost,
     mistake: 'ACUITY_ADMIN_PORT must differ from ACUITY_PORT on the same host',
   },
 ];
+
+/** The sockets of `loops` event loops: none can be shared, as a port can. */
+export function socketPaths(path: string, loops: number): string[] {
+  return loops === 1 ? [path] : Array.from({ length: loops }, (_, loop) => `${path}.${loop + 1}`);
+}
 
 /** A rule is skipped if one of its values is itself mistaken. */
 function contradictions(config: Config, mistaken: ReadonlySet<Field>): string[] {

@@ -41,6 +41,12 @@ export const VARIABLES = {
     schema: Type.Integer({ default: 8080, minimum: 0, maximum: 65535 }),
     doc: 'Public listener: port; `0` takes a free one. `PORT` counts where this is absent',
   },
+  socket: {
+    env: 'ACUITY_SOCKET',
+    schema: Type.String({ default: '', pattern: '[^/\\0]$' }),
+    expects: 'a path',
+    doc: 'Public listener: this Unix socket in the place of address and port, for callers or a proxy on the same machine. With several event loops each has its own: `PATH.1`, `PATH.2`, …',
+  },
   adminHost: {
     env: 'ACUITY_ADMIN_HOST',
     schema: Type.String({ default: '127.0.0.1', pattern: '^[^\\s/]+$' }),
@@ -79,7 +85,7 @@ export const VARIABLES = {
   httpThreads: {
     env: 'ACUITY_HTTP_THREADS',
     schema: Type.Integer({ default: 1, minimum: 1, maximum: 64 }),
-    doc: 'Event loops that accept requests on the public port',
+    doc: 'Event loops that accept requests on the public port, or each on its own socket',
   },
   workers: {
     env: 'ACUITY_WORKERS',
@@ -95,7 +101,7 @@ export const VARIABLES = {
   interOpThreads: {
     env: 'ACUITY_INTER_OP_THREADS',
     schema: Type.Integer({ default: 1, minimum: 1, maximum: 256 }),
-    doc: 'ONNX Runtime threads across operators, in each worker',
+    doc: 'ONNX Runtime threads across operators, in each worker: more than one runs branches of a graph in parallel',
   },
   spinning: {
     env: 'ACUITY_SPINNING',

@@ -363,6 +363,21 @@ export const PROCESS_METRICS = {
   },
   workers: { type: 'gauge', name: 'acuity_workers', help: 'Inference worker threads' },
   loops: { type: 'gauge', name: 'acuity_event_loops', help: 'Event loops that accept requests' },
+  intraOpThreads: {
+    type: 'gauge',
+    name: 'acuity_intra_op_threads',
+    help: 'ONNX Runtime threads within one operator, in each worker',
+  },
+  interOpThreads: {
+    type: 'gauge',
+    name: 'acuity_inter_op_threads',
+    help: 'ONNX Runtime threads across operators, in each worker',
+  },
+  spinning: {
+    type: 'gauge',
+    name: 'acuity_spinning',
+    help: '1 if ONNX Runtime threads spin while they wait',
+  },
   queueMax: {
     type: 'gauge',
     name: 'acuity_queue_max',

@@ -59,12 +59,17 @@ function listen(path: string): Promise<void> {
   });
 }
 
-function stateOf(path: string): Promise<'alive' | 'dead' | 'unknown'> {
+/** Whether a process listens on the socket at `path`; `unknown` if this user may not ask. */
+export function stateOf(path: string): Promise<'alive' | 'dead' | 'unknown'> {
   return new Promise((resolve) => {
     const socket = connect(path, () => {
       socket.destroy();
       resolve('alive');
     });
-    socket.on('error', (error) => resolve(errorCode(error) === 'ECONNREFUSED' ? 'dead' : 'unknown'));
+    socket.on('error', (error) => {
+      const code = errorCode(error);
+      // EAGAIN: its queue of callers is full.
+      resolve(code === 'ECONNREFUSED' ? 'dead' : code === 'EAGAIN' ? 'alive' : 'unknown');
+    });
   });
 }

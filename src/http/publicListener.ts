@@ -1,10 +1,11 @@
+import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
 import uWS from 'uWebSockets.js';
 import type { Predict } from './predict.js';
 
-export interface PublicAddress {
-  readonly host: string;
-  readonly port: number;
-}
+/** A port, or a Unix socket by its path. */
+export type PublicAddress =
+  | { readonly host: string; readonly port: number; readonly socket?: undefined }
+  | { readonly host: null; readonly port: null; readonly socket: string };
 
 /** A listening public server on this thread's event loop. */
 export interface PublicListener {
@@ -17,7 +18,8 @@ export interface PublicListener {
   close(): void;
 }
 
-export interface ListenOptions extends PublicAddress {
+export interface ListenOptions {
+  readonly address: PublicAddress;
   /** Whether other event loops of this process listen on the same port. */
   readonly isShared: boolean;
   /** The limit of the whole process. */
@@ -26,9 +28,9 @@ export interface ListenOptions extends PublicAddress {
   onRefused(): void;
 }
 
-/** @throws Error if it can't listen on the address */
+/** At the path of a socket must be nothing. @throws Error if it can't listen on the address */
 export function listen(predict: Predict, options: ListenOptions): PublicListener {
-  const { host, port, isShared, limit, onRefused } = options;
+  const { address, isShared, limit, onRefused } = options;
   let connections = 0;
   let socket: uWS.us_listen_socket | false = false;
   const app = uWS
@@ -43,18 +45,27 @@ export function listen(predict: Predict, options: ListenOptions): PublicListener
     .post('/predict', (res, req) => predict.handle(res, req))
     .any('/predict', (res, req) => predict.methodNotAllowed(res, req))
     .any('/*', (res, req) => predict.notFound(res, req));
-  listenOn(app, host, port, isShared ? 0 : EXCLUSIVE, (listening) => {
+  listenOn(app, address, isShared ? 0 : EXCLUSIVE, (listening) => {
     socket = listening;
   });
-  if (!socket) throw new Error(`cannot listen on ${host}:${port}: the port is taken or the host is not ours`);
+  if (!socket)
+    throw new Error(
+      address.socket === undefined
+        ? `cannot listen on ${address.host}:${address.port}: the port is taken or the host is not ours`
+        : `cannot listen on ${address.socket}`,
+    );
   const listening: uWS.us_listen_socket = socket;
+  const removePath = address.socket === undefined ? () => undefined : opened(address.socket);
   let isListening = true;
   const stopListening = (): void => {
-    if (isListening) uWS.us_listen_socket_close(listening);
+    if (!isListening) return;
     isListening = false;
+    removePath(); // before it is closed: until then no other file has its inode
+    uWS.us_listen_socket_close(listening);
   };
   return {
-    address: { host, port: uWS.us_socket_local_port(listening) },
+    address:
+      address.socket === undefined ? { ...address, port: uWS.us_socket_local_port(listening) } : address,
     get connections() {
       return connections;
     },
@@ -79,12 +90,25 @@ interface HostListener {
 
 function listenOn(
   app: uWS.TemplatedApp,
-  host: string,
-  port: number,
+  { host, port, socket }: PublicAddress,
   options: number,
   callback: ListenCallback,
 ): void {
-  (app as unknown as HostListener).listen(host, port, options, callback);
+  if (socket !== undefined) app.listen_unix(callback, socket);
+  else (app as unknown as HostListener).listen(host, port, options, callback);
+}
+
+/** The service's user and group may connect. */
+const SOCKET_MODE = 0o660;
+
+/** Lets the group connect under any umask. @returns how to remove the path, unless it is another server’s by then */
+function opened(path: string): () => void {
+  chmodSync(path, SOCKET_MODE);
+  const { ino, dev } = lstatSync(path);
+  return () => {
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found?.ino === ino && found.dev === dev) unlinkSync(path);
+  };
 }
 
 /** Memory for a `ConnectionLimit`. */

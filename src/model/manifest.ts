@@ -56,6 +56,8 @@ export const ManifestSchema = Type.Object({
   featuresHash: Type.String({ pattern: '^[0-9a-f]{64}$' }),
   /** SHA-256, in hex, of each file in the folder that is served or checked. */
   files: Type.Record(Type.String(), Type.String({ pattern: '^[0-9a-f]{64}$' })),
+  /** Whether no operator of a graph can run beside another: threads between them then can't help. */
+  areChains: Type.Optional(Type.Boolean()),
   /** A label is High from this probability on. */
   thresholds: Type.Object({ valence: probability, arousal: probability }),
   /** A bundle without this accepts no measurements. */

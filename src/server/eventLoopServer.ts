@@ -143,7 +143,7 @@ export async function openEventLoopServer(
   const recordings = createRecordings(setup, log, counted);
   predict = createPredict(setup, log, { ...parts, recordings }, await models.open(setup.bundle));
   const server = listen(predict, {
-    ...address,
+    address,
     isShared: loops > 1,
     limit: new ConnectionLimit(connections, config.connectionsMax),
     onRefused: () => counted.connectionsRefused.add(0),

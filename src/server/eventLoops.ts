@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads';
 import { Limits } from '../auth/limits.js';
 import { YOUNG_THREAD_LIMITS } from '../process/collector.js';
 import type { Log } from '../process/log.js';
+import { socketPaths } from '../config/options.js';
 import { errorOf } from '../base/errors.js';
 import { allocateBodyBudget } from '../http/bodyBudget.js';
 import { allocateConnectionCount, type PublicAddress } from '../http/publicListener.js';
@@ -17,9 +18,12 @@ import {
 import { TraceQueue } from '../tracing/tracedRequest.js';
 import { NEVER } from '../base/within.js';
 import { listenError } from './listenError.js';
+import { takeSocketPaths } from './publicSocket.js';
 import type { EventLoopThreadData, FromEventLoop, LoopCall, LoopMethod } from './eventLoopThread.js';
 
-/** Opens the event loops on one port, as one server. A single loop runs on the main thread. */
+type TcpAddress = Extract<PublicAddress, { host: string }>;
+
+/** Opens the event loops on one port, or on sockets, as one server. A single loop runs on the main thread. */
 export async function openEventLoops(
   setup: Omit<EventLoopSetup, 'workers' | 'loops' | 'metrics' | 'bodies' | 'connections'> & {
     /** One for each event loop. */
@@ -35,23 +39,40 @@ export async function openEventLoops(
   const shared = { ...setup, bodies, connections };
   if (metrics === undefined || setup.metrics.length !== loops)
     throw new RangeError('expected one metrics buffer per HTTP thread');
-  const address = await freeAddress(setup.address);
-  // A single listener picks the port itself if it is 0.
-  if (loops === 1) return openEventLoopServer({ ...shared, metrics, workers, loops }, log, events);
+  const { addressOf, release } = await takeAddress(setup.address, loops);
   const servers: EventLoopServer[] = [];
   try {
+    // A single listener picks the port itself if it is 0.
+    if (loops === 1) return await openEventLoopServer({ ...shared, metrics, workers, loops }, log, events);
     for (const [loop, memory] of setup.metrics.entries()) {
       const share = Math.floor(workers / loops) + (loop < workers % loops ? 1 : 0);
-      const own = { ...shared, address, workers: share, loops, metrics: memory };
+      const own = { ...shared, address: addressOf(loop), workers: share, loops, metrics: memory };
       const traces = events.onTraced && new TraceQueue();
       const data = { setup: own, name: `http-${loop + 1}`, beatsAt: loop + 1, traces: traces?.memory };
       servers.push(await openEventLoopThread(data, events, traces));
     }
   } catch (error) {
-    await joined(servers, address).close();
+    await joined(servers, addressOf(0)).close();
     throw error;
+  } finally {
+    await release();
   }
-  return joined(servers, address);
+  const sockets = servers.flatMap(({ address: { socket } }) => socket ?? []);
+  if (sockets.length > 0)
+    log.info({ sockets }, 'each event loop has its own socket: give callers all of them');
+  return joined(servers, addressOf(0));
+}
+
+/** The address of each loop, checked. Call `release` once all of them listen. @throws OperatorError */
+async function takeAddress(asked: PublicAddress, loops: number) {
+  if (asked.socket === undefined) {
+    const address = await freeAddress(asked);
+    return { addressOf: () => address, release: () => Promise.resolve() };
+  }
+  const paths = socketPaths(asked.socket, loops);
+  const release = await takeSocketPaths(asked.socket, paths);
+  const addressOf = (loop: number): PublicAddress => ({ ...asked, socket: paths[loop] ?? asked.socket });
+  return { addressOf, release };
 }
 
 function joined(servers: readonly EventLoopServer[], address: PublicAddress): EventLoopServer {
@@ -100,7 +121,7 @@ function joined(servers: readonly EventLoopServer[], address: PublicAddress): Ev
  * by a free port, since a socket on port 0 is never shared.
  * @throws OperatorError
  */
-async function freeAddress({ host, port }: PublicAddress): Promise<PublicAddress> {
+async function freeAddress({ host, port }: TcpAddress): Promise<TcpAddress> {
   const probe = createServer();
   probe.listen({ host, port, exclusive: true });
   try {

@@ -9,12 +9,14 @@ import { allocateHeartbeats, Heartbeats } from '../base/heartbeats.js';
 import { collectWithoutHelpers } from '../process/collector.js';
 import { FileThreads, type Patience } from '../files/fileThreads.js';
 import { createLog, errorFields, type Log } from '../process/log.js';
-import { messageOf, OperatorError } from '../base/errors.js';
+import { messageOf, OperatorError, SettingError } from '../base/errors.js';
 import { isReload, passStopSignals, type StopSignal, TERMINALS } from '../process/signals.js';
 import { StandardOutput } from '../process/standardOutput.js';
 import { within } from '../base/within.js';
 import { shown } from '../config/documentation.js';
+import { usableCores } from '../config/cores.js';
 import type { Config } from '../config/options.js';
+import { uselessThreads } from '../config/threads.js';
 import { allocateLoopMetrics } from '../contract/metrics.js';
 import { PROBLEMS, problemBody } from '../contract/problems.js';
 import type { AdminServer } from '../admin/listener.js';
@@ -31,14 +33,12 @@ import { openAdmin } from './adminListener.js';
 import { tryKeys } from './tryKeys.js';
 import { openTraces } from './traces.js';
 
-export interface ListeningAddress {
-  readonly host: string;
-  readonly port: number;
+export type ListeningAddress = PublicAddress & {
   readonly adminHost: string;
   readonly adminPort: number;
   /** Whether the admin listener has the page `/try`. */
   readonly hasTry: boolean;
-}
+};
 
 export interface ServeHooks {
   /** Called once the public listener accepts connections. */
@@ -52,6 +52,7 @@ export interface ServeHooks {
 /** Exit codes, from sysexits.h if it has one. */
 const EXIT_SOFTWARE = 70;
 const EXIT_FAILED_START = 1;
+const EXIT_MISCONFIGURED = 78;
 /** Most keys with limits of their own. Each takes only virtual memory until it is used. */
 const KEYS_MAX = 1 << 20;
 /** Time for the last answers to be written after a worker hung, before the process exits. */
@@ -181,7 +182,10 @@ class Service {
         config,
         norms: readNorms(config.norms),
         bundle,
-        address: { host: config.host, port: config.port },
+        address:
+          config.socket === ''
+            ? { host: config.host, port: config.port }
+            : { host: null, port: null, socket: config.socket },
         limits: limits.memory,
         records: this.keyring.records,
         metrics,
@@ -211,6 +215,8 @@ class Service {
       heart.isStoreEmpty = keyring.isStoreEmpty;
     });
     if (this.isReady) this.announce(this.eventLoops.address, this.admin);
+    for (const words of uselessThreads(config, usableCores(), bundle.manifest.areChains === true))
+      log.warn(words);
     if (!keyring.hasUsable) log.warn({ keys: shown(config).keys }, NO_KEY);
   }
 
@@ -254,10 +260,10 @@ class Service {
   }
 
   /** Announces that requests are answered from now on. */
-  private announce({ host, port }: PublicAddress, { host: adminHost, port: adminPort }: AdminServer): void {
-    const line = { event: 'listening', pid: process.pid, host, port, adminHost, adminPort };
+  private announce(address: PublicAddress, { host: adminHost, port: adminPort }: AdminServer): void {
+    const line = { event: 'listening', pid: process.pid, ...address, adminHost, adminPort };
     this.output.write(`${JSON.stringify(line)}\n`);
-    this.hooks.onListening?.({ host, port, adminHost, adminPort, hasTry: this.config.tryPage });
+    this.hooks.onListening?.({ ...address, adminHost, adminPort, hasTry: this.config.tryPage });
   }
 
   onSignal(signal: StopSignal): void {
@@ -288,7 +294,7 @@ class Service {
   private async failStart(error: unknown): Promise<void> {
     this.log.fatal(errorFields(error), 'start failed');
     process.stderr.write(`acuity: ${messageOf(error)}\n`);
-    await this.leave(EXIT_FAILED_START);
+    await this.leave(error instanceof SettingError ? EXIT_MISCONFIGURED : EXIT_FAILED_START);
   }
 
   private isPassedOn(signal: StopSignal): boolean {

@@ -5,16 +5,20 @@ export interface Candidate {
   readonly httpThreads: number;
   readonly workers: number;
   readonly intraOpThreads: number;
+  readonly interOpThreads: number;
+  readonly spinning: boolean;
   readonly batchMax: number;
 }
 
+/** Tried with each number of loops, workers and threads: one of them changed at a time. */
+const ALONE = { interOpThreads: 1, spinning: false, batchMax: 32 } as const;
 const BATCHES = [32, 8, 128] as const;
 /** More threads for each core only compete with each other. */
 const THREADS_PER_CORE_MAX = 2;
 
 /** The service's settings if none is configured. */
 export function defaultsFor(cores: number): Candidate {
-  return { httpThreads: 1, workers: Math.max(1, cores - 1), intraOpThreads: 1, batchMax: 32 };
+  return { httpThreads: 1, workers: Math.max(1, cores - 1), intraOpThreads: 1, ...ALONE };
 }
 
 /** All candidates worth trying on this many cores: the defaults first, without duplicates. */
@@ -27,7 +31,10 @@ export function candidatesFor(cores: number): Candidate[] {
       for (const intraOpThreads of powersUpTo(Math.min(cores, 4))) {
         const threads = httpThreads + workers * intraOpThreads;
         if (workers < httpThreads || threads > THREADS_PER_CORE_MAX * cores) continue;
-        for (const batchMax of BATCHES) add({ httpThreads, workers, intraOpThreads, batchMax });
+        const candidate = { httpThreads, workers, intraOpThreads, ...ALONE };
+        for (const batchMax of BATCHES) add({ ...candidate, batchMax });
+        if (cores > 1) add({ ...candidate, interOpThreads: 2 });
+        if (intraOpThreads > 1) add({ ...candidate, spinning: true });
       }
     }
   }
@@ -54,7 +61,9 @@ export function environmentOf(candidate: Candidate): Record<string, string> {
 }
 
 /** "1 loop, 2 workers × 1 thread, batch 32"; the same for equal candidates. */
-export function nameOf({ httpThreads, workers, intraOpThreads, batchMax }: Candidate): string {
+export function nameOf(candidate: Candidate): string {
+  const { httpThreads, workers, intraOpThreads, interOpThreads, spinning, batchMax } = candidate;
   const many = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
-  return `${many(httpThreads, 'loop')}, ${many(workers, 'worker')} × ${many(intraOpThreads, 'thread')}, batch ${batchMax}`;
+  const special = `${interOpThreads > 1 ? `, ${interOpThreads} inter-op` : ''}${spinning ? ', spinning' : ''}`;
+  return `${many(httpThreads, 'loop')}, ${many(workers, 'worker')} × ${many(intraOpThreads, 'thread')}${special}, batch ${batchMax}`;
 }

@@ -42,6 +42,7 @@ export function keysIn(folder: string): string {
 export function startCandidate(bench: Bench, candidate: Candidate, name: string): Promise<ChildServer> {
   const env = {
     ...bench.environment,
+    ACUITY_SOCKET: undefined,
     ACUITY_HOST: '127.0.0.1',
     ACUITY_PORT: '0',
     ACUITY_ADMIN_HOST: '127.0.0.1',

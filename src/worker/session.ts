@@ -15,7 +15,8 @@ function createSession(path: string, options: SessionOptions): Promise<Inference
     executionProviders: ['cpu'],
     intraOpNumThreads: options.intraOpThreads,
     interOpNumThreads: options.interOpThreads,
-    executionMode: 'sequential',
+    // In the sequential mode threads between operators have nothing to do.
+    executionMode: options.interOpThreads > 1 ? 'parallel' : 'sequential',
     graphOptimizationLevel: 'all',
     extra: {
       session: {

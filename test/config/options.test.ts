@@ -36,6 +36,13 @@ const CASES: {
 } = {
   host: ['ACUITY_HOST', '127.0.0.1', '::', '::', '|a b|http://a'],
   port: ['ACUITY_PORT', 8080, '65535', 65_535, '65536|-1|+1|1.0|1e3|0x10| 1|01||http|٣'],
+  socket: [
+    'ACUITY_SOCKET',
+    '',
+    'run/acuity.sock',
+    '/somewhere/run/acuity.sock',
+    `|/run/|/${'a'.repeat(107)}`,
+  ],
   adminHost: ['ACUITY_ADMIN_HOST', '127.0.0.1', 'localhost', 'localhost', ''],
   adminPort: ['ACUITY_ADMIN_PORT', 9464, '0', 0, '65536|x'],
   connectionsMax: ['ACUITY_CONNECTIONS_MAX', 768, '1', 1, '0|1000001'],

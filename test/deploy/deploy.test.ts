@@ -17,6 +17,7 @@ const skip = existsSync(ANALYZE) ? false : `no ${ANALYZE} here (Debian: systemd)
 t.test('the systemd unit is one that systemd takes', { skip }, async (t) => {
   const folder = t.testdir();
   const unit = join(folder, 'acuity.service');
+  writeFiles(folder, { 'acuity.service.d/haproxy.conf': textOf('deploy/acuity-haproxy.conf') });
   writeFileSync(unit, textOf('deploy/acuity.service').replace('/usr/bin/node', process.execPath));
   const outcome = await ended(ANALYZE, ['verify', '--man=no', unit], { cwd: folder });
   t.equal(outcome.stderr, '');

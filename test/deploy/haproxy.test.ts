@@ -1,4 +1,7 @@
+import { mkdtempSync, rmSync } from 'node:fs';
 import { connect as connect2 } from 'node:http2';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { Connection, chunked, head, send, sendOn } from '../fixtures/connection.js';
 import {
@@ -12,6 +15,7 @@ import {
 import { rawCases, sendCase, type RawCase } from '../fixtures/rawCases.js';
 import { textOf } from '../fixtures/repository.js';
 import { freePort, startServer, type RunningServer } from '../fixtures/server.js';
+import { loopsOf } from '../fixtures/stops.js';
 
 /**
  * The raw cases of docs/HTTP-EDGES.md through deploy/haproxy.cfg: each one is answered, by the service or by the proxy,
@@ -224,3 +228,18 @@ t.test(
     t.ok(came.endsWith(BODY));
   },
 );
+
+t.test('the service by a Unix socket', { skip }, async (t) => {
+  const socket = join(mkdtempSync(join(tmpdir(), 'acuity-haproxy-')), 'a.sock');
+  t.teardown(() => rmSync(dirname(socket), { recursive: true }));
+  const server = await startServer(t, {
+    env: { ACUITY_SOCKET: socket, ...loopsOf(1), ACUITY_LOG_LEVEL: 'fatal' },
+  });
+  const proxy = await startProxy(t, socket);
+  const headers = { 'X-API-Key': server.key };
+  t.equal((await send(proxy.port, { headers, body: BODY.padEnd(3_000_000) })).status, 200);
+  const answers = await Promise.all(
+    Array.from({ length: 500 }, () => send(proxy.port, { headers, body: BODY })),
+  );
+  t.ok(answers.every(({ status }) => status === 200));
+});

@@ -197,6 +197,20 @@ t.test(
   },
 );
 
+t.test('beside side-cars the service is a socket in a volume that they share', { skip }, async (t) => {
+  const proxy = { name: 'proxy', image: 'proxy', ports: [{ name: 'http', containerPort: 8443 }] };
+  const deployment = JSON.stringify(
+    specOf(t, 'Deployment', { ...store('redis://store'), sidecars: [proxy] }),
+  );
+  for (const part of [
+    { name: 'ACUITY_SOCKET', value: '/socket/acuity.sock' },
+    { name: 'socket', mountPath: '/socket' },
+    { name: 'socket', emptyDir: { sizeLimit: '1Mi' } },
+  ])
+    t.ok(deployment.includes(JSON.stringify(part)), JSON.stringify(part));
+  t.equal(deployment.match(/"name":"http"/g)?.length, 1, 'the port is the proxy’s');
+});
+
 t.test('a chart without a key store is refused', { skip }, async (t) => {
   t.match(template({}), { status: 1, stderr: /keyStore\.url/ });
 });

@@ -5,7 +5,10 @@ import { Connection, head, sendOn, type Reply, type Sent } from '../fixtures/con
 import { CLEAN, startServer } from '../fixtures/server.js';
 import { loopsOf } from '../fixtures/stops.js';
 
-/** The contract over a running service; the connection holds each answer to docs/openapi.json. */
+/**
+ * The contract over a running service, by a Unix socket where `CONTRACT_SOCKET` names one; the connection holds each
+ * answer to docs/openapi.json.
+ */
 
 const NOT_FOUND = '{"detail":"Not Found"}';
 const METHOD_NOT_ALLOWED = '{"detail":"Method Not Allowed"}';
@@ -17,8 +20,14 @@ const TOO_LARGE = '{"detail":"Request body too large"}';
 const EMPTY_SESSION = '{"current_session":{}}';
 const BODY_MAX = 100_000;
 
+const socket = process.env['CONTRACT_SOCKET'];
 const server = await startServer(t, {
-  env: { ...loopsOf(2), ACUITY_BODY_MAX_BYTES: String(BODY_MAX), ACUITY_LOG_LEVEL: 'fatal' },
+  env: {
+    ...(socket === undefined ? {} : { ACUITY_SOCKET: socket }),
+    ...loopsOf(2),
+    ACUITY_BODY_MAX_BYTES: String(BODY_MAX),
+    ACUITY_LOG_LEVEL: 'fatal',
+  },
   keys: [
     { kind: 'demo', expiresAt: '2020-01-01T00:00:00.000Z' },
     { kind: 'live', ratePerS: 1, dailyMax: null },
@@ -27,9 +36,9 @@ const server = await startServer(t, {
 });
 const [, expired, slow, listed] = server.keys;
 if (!expired || !slow || !listed) throw new Error('three keys were ordered');
-const { port, key } = server;
+const { at, key } = server;
 const KEYED = { 'X-API-Key': key };
-const connection = await Connection.open(port);
+const connection = await Connection.open(at);
 t.teardown(() => connection.destroy());
 
 /** A request with a good key; `sent` says what is special about it. */
@@ -191,7 +200,7 @@ t.test('SIGTERM during lists: each is answered to its last line', async (t) => {
   const length = { 'Content-Length': String(body.length) };
   const connections: Connection[] = [];
   for (let count = 0; count < 4; count++) {
-    const connection = await Connection.open(port);
+    const connection = await Connection.open(at);
     connections.push(connection);
     await connection.write(head({ headers: { ...headers, ...length } }) + body);
   }

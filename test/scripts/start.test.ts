@@ -11,7 +11,8 @@ const FILES = {
       await new Promise((resolve) => setTimeout(resolve, 1));
       if (process.env.MODE === 'fail') throw new Error('address in use');
       if (process.env.MODE === 'exit') process.exit(78);
-      hooks.onListening({ host: process.env.HOST_SHOWN, port: 4321, adminHost: '127.0.0.1', adminPort: 9464, hasTry: process.env.TRY !== 'off' });
+      const at = process.env.SOCKET ? { host: null, port: null, socket: process.env.SOCKET } : { host: process.env.HOST_SHOWN, port: 4321 };
+      hooks.onListening({ ...at, adminHost: '127.0.0.1', adminPort: 9464, hasTry: process.env.TRY !== 'off' });
     }`,
   'dist/config/options.js': `
     export const environment = () => process.env;
@@ -46,6 +47,8 @@ const CASES: readonly (readonly [
   [{ MODE: 'exit' }, 78, /^(?![^]*curl)[^]*sk_demo_FIRST/],
   [{ HOST_SHOWN: '0.0.0.0' }, 0, 'http://127.0.0.1:4321/predict'],
   [{ HOST_SHOWN: '::' }, 0, 'http://[::1]:4321/predict'],
+  [{ SOCKET: '/a b' }, 0, "curl -s --unix-socket '/a b' http://localhost/predict -H"],
+  [{ SOCKET: '/run/a', STORE: 'exists' }, 0, 'acuity answers at /run/a\n'],
   [{ HOST_SHOWN: 'example.test' }, 0, 'http://example.test:4321/predict'],
 ];
 

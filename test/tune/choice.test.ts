@@ -85,7 +85,14 @@ t.test('a winner is recommended only if every pair agrees', async (t) => {
   t.strictSame([12.34, NaN, Infinity].map(p99Words), ['p99 12.3 ms', 'no p99', 'no p99']);
 });
 
-const DEFAULTS = { httpThreads: 1, workers: 1, intraOpThreads: 1, batchMax: 32 };
+const DEFAULTS = {
+  httpThreads: 1,
+  workers: 1,
+  intraOpThreads: 1,
+  interOpThreads: 1,
+  spinning: false,
+  batchMax: 32,
+};
 const FOUND = { ...DEFAULTS, httpThreads: 2, workers: 2 };
 
 /** Invented findings: no measurement. */
@@ -110,7 +117,8 @@ t.test('the block says which setting is better, and can be pasted as it is', asy
   const sentence = 'The defaults are better in every pair.';
   const kept = { ...FINDINGS, verdict: { ...FINDINGS.verdict, recommends: 'defaults', sentence } } as const;
   for (const findings of [FINDINGS, kept])
-    for (const line of blockOf(findings).split('\n')) t.match(line, /^# \S|^ACUITY_[A-Z_]+=\d+$/);
+    for (const line of blockOf(findings).split('\n'))
+      t.match(line, /^# \S|^ACUITY_[A-Z_]+=(\d+|true|false)$/);
   t.match(blockOf(FINDINGS), /^# acuity tune: Better than the defaults[^]*^ACUITY_HTTP_THREADS=2$/m);
   t.match(blockOf(kept), /^ACUITY_HTTP_THREADS=1$/m, 'the defaults, where they are better');
 });

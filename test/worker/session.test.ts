@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import t from 'tap';
 import { prepareEnvironment } from '#acuity/config/options.js';
 import { FEATURE_COUNT } from '#acuity/contract/features.js';
@@ -48,6 +49,22 @@ for (const variant of GRAPH_VARIANTS) {
     t.notOk(areClose(rowOf(batch, 0), rowOf(batch, 1)), 'two people, two answers');
   });
 }
+
+t.test('inter-op threads run the graph in parallel, with the same scores', async (t) => {
+  const openWith = (interOpThreads: number) =>
+    openGraph('history', graphsOf(MODEL).history, BATCH_MAX, { ...OPTIONS, interOpThreads });
+  const threads = (): number => (process.platform === 'linux' ? readdirSync('/proc/self/task').length : NaN);
+  const one = await openWith(1);
+  const before = threads();
+  const two = await openWith(3);
+  if (process.platform === 'linux') t.ok(threads() > before, 'they exist');
+  const runs = [one, two].map((graph) => {
+    fill(graph, 0, 'history', 3);
+    return graph.run(1);
+  });
+  const [first, second] = await Promise.all(runs);
+  t.ok(first && second && areClose(rowOf(first, 0), rowOf(second, 0)));
+});
 
 t.test('a batch above the most is refused', async (t) => {
   const graph = await openGraph('base', graphsOf(MODEL).base, 2, OPTIONS);

@@ -1,0 +1,180 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { request } from 'node:http';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { Connection, head } from '../fixtures/connection.js';
+import { CLEAN, runServer, startServer, type RunningServer } from '../fixtures/server.js';
+import { loopsOf, skipElsewhere } from '../fixtures/stops.js';
+
+/** The public listener as a Unix socket: what is at the path before, while it serves, and after. */
+
+const folder = mkdtempSync(join(tmpdir(), 'acuity-sock-'));
+t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+const skip = skipElsewhere;
+let made = 0;
+const fresh = (): string => join(folder, `${made++}.sock`);
+const open = (t: Test, path: string, env = {}): Promise<RunningServer> =>
+  startServer(t, { env: { ACUITY_SOCKET: path, ACUITY_LOG_LEVEL: 'fatal', ...env } });
+
+/** Starts a server that can't listen. @returns its exit code, and the lines of its standard error */
+async function refused(path: string, env = {}, under: readonly string[] = []) {
+  const { exited, output } = runServer({
+    env: { ACUITY_KEYS: `file:${folder}/keys.json`, ACUITY_SOCKET: path, ACUITY_LOG_LEVEL: 'silent', ...env },
+    under,
+  });
+  const { code } = await exited;
+  return { code, said: output().trim() };
+}
+
+/** Leaves a socket that refuses, as a killed server does. */
+function makeStale(path: string): void {
+  const script = `require('net').createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, 'SIGKILL'))`;
+  try {
+    execFileSync(process.execPath, ['-e', script]);
+  } catch {
+    // killed, as it should be
+  }
+}
+
+t.test('serves its group by a path of 107 bytes, says it, and removes it', { skip }, async (t) => {
+  const path = join(folder, 'x'.repeat(106 - folder.length));
+  t.equal(path.length, 107);
+  const server = await open(t, path, loopsOf(1));
+  const line =
+    server
+      .output()
+      .split('\n')
+      .find((one) => one.includes('"listening"')) ?? '';
+  t.match(JSON.parse(line), { host: null, port: null, socket: path });
+  t.equal(lstatSync(path).mode & 0o777, 0o660);
+  t.equal((await server.predict()).status, 200);
+  const idle = await Connection.open(path, t);
+  t.strictSame(await server.stop(), CLEAN);
+  t.equal(await idle.closed(), '');
+  t.notOk(existsSync(path));
+  t.notOk(readdirSync(folder).some((name) => name.endsWith('.lock')));
+});
+
+t.test('a path that is too long is a mistake of the configuration', { skip }, async (t) => {
+  for (const length of [108, 240]) {
+    const { code, said } = await refused(`/${'x'.repeat(length - 1)}`);
+    t.equal(code, 78);
+    t.match(said, /^ACUITY_SOCKET must be a path of at most 107 bytes[^\n]*$/m);
+  }
+  const { code } = await refused(`/${'x'.repeat(105)}`, loopsOf(2));
+  t.equal(code, 78, 'with the suffix');
+});
+
+t.test('anything but a socket at the path stays untouched', { skip }, async (t) => {
+  const [file, link, dangling, dir] = [fresh(), fresh(), fresh(), fresh()];
+  writeFileSync(file, 'mine');
+  symlinkSync(file, link);
+  symlinkSync('/nowhere', dangling);
+  mkdirSync(dir);
+  for (const path of [file, link, dangling, dir]) {
+    const { code, said } = await refused(path, loopsOf(1));
+    t.equal(code, 78, said);
+    t.match(said, /^acuity: cannot listen on \S+: there is something else than a socket; [^\n]*$/);
+  }
+  t.equal(readFileSync(file, 'utf8'), 'mine');
+  t.ok(lstatSync(link).isSymbolicLink() && lstatSync(dangling).isSymbolicLink());
+});
+
+t.test('a second server ends, and the first goes on', { skip }, async (t) => {
+  const path = fresh();
+  const first = await open(t, path, loopsOf(1));
+  const { code, said } = await refused(path, loopsOf(1));
+  t.equal(code, 1);
+  t.match(said, /^acuity: cannot listen on \S+: another server answers there; [^\n]*$/);
+  t.equal((await first.predict()).status, 200);
+});
+
+t.test('of two starts at a stale path one serves', { skip }, async (t) => {
+  const path = fresh();
+  makeStale(path);
+  t.ok(lstatSync(path).isSocket());
+  const starts = await Promise.allSettled([open(t, path, loopsOf(1)), open(t, path, loopsOf(1))]);
+  const served = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
+  t.equal(served.length, 1);
+  t.equal((await served[0]?.predict())?.status, 200);
+  const why = starts.flatMap((start) => (start.status === 'rejected' ? [String(start.reason)] : []));
+  t.match(why, [/another server answers there/]);
+});
+
+t.test('a folder that is absent, or of another user', { skip }, async (t) => {
+  t.match(await refused(join(folder, 'none', 'a.sock'), loopsOf(1)), {
+    code: 1,
+    said: /^acuity: cannot listen on \S+: no such file or directory/,
+  });
+  if (process.getuid?.() !== 0) return;
+  const path = fresh();
+  chmodSync(folder, 0o755);
+  const under = ['setpriv', '--reuid=65534', '--clear-groups', '--regid=65534'];
+  t.match(await refused(path, loopsOf(1), under), {
+    code: 1,
+    said: /cannot listen on \S+: permission denied \(EACCES\)/,
+  });
+});
+
+t.test('a path that another has taken since is not removed', { skip }, async (t) => {
+  const path = fresh();
+  const server = await open(t, path, loopsOf(1));
+  rmSync(path);
+  const other = createServer().listen(path);
+  t.teardown(() => other.close());
+  await new Promise((resolve) => other.once('listening', resolve));
+  t.strictSame(await server.stop(), CLEAN);
+  t.ok(lstatSync(path).isSocket());
+});
+
+t.test('each event loop has a socket of its own, which is said', { skip }, async (t) => {
+  const path = fresh();
+  const server = await open(t, path, { ...loopsOf(2), ACUITY_LOG_LEVEL: 'info' });
+  t.equal(server.at, `${path}.1`);
+  t.match(server.output(), `"sockets":["${path}.1","${path}.2"]`);
+  for (const socketPath of [`${path}.1`, `${path}.2`]) {
+    const status = await new Promise((resolve, reject) => {
+      const headers = { 'X-API-Key': server.key, 'Content-Type': 'application/json' };
+      request({ socketPath, method: 'POST', path: '/predict', headers }, (answer) =>
+        resolve(answer.resume().statusCode),
+      )
+        .on('error', reject)
+        .end('{"current_session":{}}');
+    });
+    t.equal(status, 200);
+  }
+  t.strictSame(await server.stop(), CLEAN);
+  t.notOk(existsSync(`${path}.1`) || existsSync(`${path}.2`));
+});
+
+t.test('what is in flight at the stop is answered', { skip }, async (t) => {
+  const path = fresh();
+  const server = await open(t, path, loopsOf(1));
+  const line = '{"current_session":{}}\n';
+  const lines = line.repeat(1000);
+  const connection = await Connection.open(path, t);
+  const headers = {
+    'X-API-Key': server.key,
+    'Content-Type': 'application/x-ndjson',
+    'Content-Length': String(lines.length),
+  };
+  await connection.write(head({ headers }) + lines);
+  await connection.receives('C_SCORE');
+  server.signal('SIGTERM');
+  t.equal((await connection.reply()).body.split('\n').length, 1001);
+  t.strictSame(await server.exited, CLEAN);
+});

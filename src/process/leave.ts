@@ -107,7 +107,10 @@ parentPort.postMessage('waiting');
 for (;;) {
   const known = Atomics.load(at, 0);
   const leftMs = known === ${NEVER_YET}n ? Infinity : Number(known - process.hrtime.bigint()) / 1e6;
-  if (leftMs <= 0) process.kill(process.pid, 'SIGKILL');
+  if (leftMs <= 0) {
+    process.kill(process.pid, 'SIGKILL');
+    (${String(exitOfC)})(require, 128 + 9); // the first process of a container: the system drops its signals to itself
+  }
   Atomics.wait(at, 0, known, Math.max(0, leftMs));
 }
 `;
@@ -122,14 +125,18 @@ for (;;) {
  */
 export function exitAtOnce(code: number): never {
   try {
-    // Loaded only here: Node warns that it is experimental, in a later tick that never comes.
-    const { WASI } = createRequire(import.meta.url)('node:wasi') as typeof import('node:wasi');
-    const wasi = new WASI({ version: 'preview1', returnOnExit: false });
-    const memory = new WebAssembly.Memory({ initial: 1 });
-    wasi.initialize({ exports: { memory } }); // it takes no calls without a memory
-    const { proc_exit: exit } = wasi.wasiImport as { proc_exit(code: number): never };
-    exit(code);
+    exitOfC(createRequire(import.meta.url), code);
   } finally {
     process.exit(code);
   }
+}
+
+/** Needs nothing else of this file: the watchdog's thread gets its text. */
+function exitOfC(load: NodeJS.Require, code: number): void {
+  // Loaded only here: Node warns that it is experimental, in a later tick that never comes.
+  const { WASI } = load('node:wasi') as typeof import('node:wasi');
+  const wasi = new WASI({ version: 'preview1', returnOnExit: false });
+  const memory = new WebAssembly.Memory({ initial: 1 });
+  wasi.initialize({ exports: { memory } }); // it takes no calls without a memory
+  (wasi.wasiImport as { proc_exit(code: number): void }).proc_exit(code);
 }

@@ -70,6 +70,10 @@ export class RecordingQueue {
     return this.waitingCount + (this.current === undefined ? 0 : 1);
   }
 
+  private get owed(): number {
+    return this.pending - (this.current?.isSettled === true ? 1 : 0);
+  }
+
   /** Whether a recording of `holder` has a place now. */
   room(holder: number | undefined): RecordingOutcomeOfQueue {
     if (this.pending >= this.options.placesMax || this.isClosed) return 'saturated';
@@ -87,8 +91,9 @@ export class RecordingQueue {
     this.readNext();
   }
 
+  /** Resolves when no caller waits any more: a recording that was given up may still be read. */
   async drained(): Promise<void> {
-    while (this.pending > 0) await new Promise<void>((resolve) => this.idleListeners.push(resolve));
+    while (this.owed > 0) await new Promise<void>((resolve) => this.idleListeners.push(resolve));
   }
 
   /** Reads no more: the current recording fails. */
@@ -179,9 +184,10 @@ export class RecordingQueue {
   }
 
   private tellIdle(): void {
+    if (this.owed > 0) return;
+    for (const listener of this.idleListeners.splice(0)) listener();
     if (this.pending > 0) return;
     clearInterval(this.sweeper);
     this.sweeper = undefined;
-    for (const listener of this.idleListeners.splice(0)) listener();
   }
 }

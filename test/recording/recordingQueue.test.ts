@@ -99,6 +99,16 @@ t.test('at its deadline, or without its caller, a recording gives its place back
   t.strictSame(order, ['first', 'gone', 'hang', 'late']);
 });
 
+t.test('a drain waits for no recording that was given up', async (t) => {
+  const { send, queue, clock } = scene(t);
+  await send('first').result;
+  const read = send('hang', 1, 500);
+  clock.advance(500);
+  t.equal(await read.result, 'expired');
+  await queue.drained();
+  t.equal(queue.pending, 1);
+});
+
 t.test('a reader that ends or hangs takes one recording along; another one reads the rest', async (t) => {
   const clock = systemClock;
   for (const [word, told] of Object.entries({

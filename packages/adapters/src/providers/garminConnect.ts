@@ -4,6 +4,8 @@ import { fieldsOf, refuseOthers, type Field } from '../field.js';
 import type { SleepDetails, SleepRecord } from '../records.js';
 import { series, type Series } from '../series.js';
 
+const DAY_MS = 86_400_000;
+
 /**
  * Garmin Connect, as python-garminconnect and garth (`connectapi`) return its answers: not documented by Garmin, and
  * unverified beyond the models and recorded answers of these libraries, 2026-11-22. Times are milliseconds since
@@ -70,10 +72,15 @@ function recordOf(answer: Field): SleepRecord {
   return {
     field,
     ...span,
-    eastMs: local.isAbsent ? undefined : timeMs(local) - span.toMs,
+    eastMs: eastOf(local, span.toMs),
     standing: field.get('sleepWindowConfirmationType').text()?.includes('final') === true ? 1 : 0,
     read,
   };
+}
+
+function eastOf(local: Field, utcMs: number): number | undefined {
+  const eastMs = local.isAbsent ? undefined : timeMs(local) - utcMs;
+  return Math.abs(eastMs ?? 0) > DAY_MS ? local.fail('is more than a day from the same time in UTC') : eastMs;
 }
 
 /** Milliseconds since 1970, or a text in UTC that does not say so. */

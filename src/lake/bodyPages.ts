@@ -11,9 +11,9 @@ import type { GivenMeasurement } from '../records/request.js';
 import { LineSplitter, jsonIn, type Line } from './lineSplitter.js';
 import type { Partition } from './inputs.js';
 import { namesBeside, type RowColumns } from './names.js';
-import type { RowProblem } from './errors.js';
+import { NamesError, rowProblem, type RowProblem } from './errors.js';
 import type { OpenInput, Page } from './page.js';
-import { ROWS_SEEN, inOwnCase, namesOfRows } from './rowNames.js';
+import { ROWS_SEEN, namesOfRows, refuseOtherCase } from './rowNames.js';
 
 export interface BodyPagesOptions {
   readonly limits: SeriesLimits;
@@ -42,46 +42,93 @@ export async function openLines(
   const seen = first.done === true ? [] : first.value.slice(0, ROWS_SEEN);
   return {
     names: namesOfRows(
-      seen.filter((body) => body instanceof Uint8Array),
+      seen.flatMap(({ bytes }) => bytes ?? []),
       partitions,
     ),
     async *pages(columns) {
       const readRequest = bodyReader(options, columns);
       // Values from the file's path, the same for all rows.
       const constants = new Map(partitions.map(({ name, value }) => [name, JSON.stringify(value)]));
-      let before = 0;
-      const pagesOf = function* (bodies: Body[]): Generator<Page, void, undefined> {
-        for (let at = 0; at < bodies.length; at += ROWS_MAX) {
-          const own = bodies.slice(at, at + ROWS_MAX);
-          yield new BodyPage(own, before + 1, readRequest, columns, constants);
-          before += own.length;
-        }
+      const pagesOf = function* (all: Line[]): Generator<Page, void, undefined> {
+        for (let at = 0; at < all.length; at += ROWS_MAX)
+          yield new BodyPage(all.slice(at, at + ROWS_MAX), readRequest, columns, constants);
       };
       if (first.done !== true) yield* pagesOf(first.value);
-      for await (const bodies of lines) yield* pagesOf(bodies);
+      for await (const more of lines) yield* pagesOf(more);
     },
     close: async () => void (await lines.return()),
   };
 }
 
-/** For each piece of `input`, the lines that end in it, if any. */
+/**
+ * For each piece of `input`, the lines that end in it, if any; without empty ones, and without a mark of the byte order.
+ * @throws NamesError if these are no lines of JSON
+ */
 async function* linesOf(
   input: AsyncIterable<Uint8Array>,
   bytesMax: number,
-): AsyncGenerator<Body[], void, undefined> {
+): AsyncGenerator<Line[], void, undefined> {
   const splitter = new LineSplitter(bytesMax);
-  const bodiesOf = (lines: Iterable<Pick<Line, 'bytes'>>): Body[] =>
-    Array.from(lines, ({ bytes }) => bytes ?? PROBLEMS.bodyTooLarge);
+  const withText = (lines: Iterable<Line>): Line[] => Array.from(lines, withoutMark).filter(hasText);
+  let isFirst = true;
   for await (const chunk of input) {
-    const bodies = bodiesOf(splitter.split(chunk));
-    if (bodies.length > 0) yield bodies;
+    if (isFirst) refuseOtherForms(Buffer.from(chunk.subarray(0, HEAD_BYTES)).toString('latin1'));
+    isFirst &&= chunk.length === 0;
+    const lines = withText(splitter.split(chunk));
+    if (lines.length > 0) yield lines;
   }
-  const bodies = bodiesOf(splitter.end());
-  if (bodies.length > 0) yield bodies;
+  const lines = withText(splitter.end());
+  if (lines.length > 0) yield lines;
 }
 
-/** A row as the body of a request, or the reason why there is none. */
-type Body = Uint8Array | RowProblem;
+const MARK = Buffer.from('\ufeff');
+
+function withoutMark(line: Line): Line {
+  const { number, bytes } = line;
+  if (number > 1 || bytes === undefined || !MARK.equals(bytes.subarray(0, MARK.length))) return line;
+  return { number, bytes: bytes.subarray(MARK.length) };
+}
+
+function hasText({ bytes }: Line): boolean {
+  return bytes === undefined || bytes.some((byte) => byte > SPACE);
+}
+
+const SPACE = 0x20;
+const HEAD_BYTES = 1 << 16;
+
+/** Other forms by their beginning, its bytes as Latin-1, if the first line is no object. */
+const FORMS: readonly (readonly [form: RegExp, words: string])[] = [
+  [/^(\xff\xfe|\xfe\xff|\0|[^]\0)/, 'this is UTF-16: convert it (iconv -f UTF-16 -t UTF-8)'],
+  [/^PAR1/, 'this is Parquet: name it .parquet, or give --format parquet'],
+  [/^\[/, "this is one array, not a row in each line: jq -c '.[]' makes lines of it"],
+  [/^\{([^\n]*[,{[])?\s*\n/, 'a row takes several lines: jq -c . makes one line of each'],
+  [/^\{[^\n]*\}\s*\{/, 'several rows stand in one line: jq -c . makes one line of each'],
+];
+
+/** @throws NamesError */
+function refuseOtherForms(piece: string): void {
+  const head = piece.replace(/^\xef\xbb\xbf/, '').trimStart();
+  const row = jsonIn(/^[^\n]*/.exec(head)?.[0] ?? '');
+  if (typeof row === 'object' && row !== null && !Array.isArray(row)) return;
+  const [, words] = FORMS.find(([form]) => form.test(head)) ?? [];
+  if (words !== undefined) throw new NamesError(words);
+}
+
+/** What is no JSON, and often written all the same. */
+const NOT_JSON: readonly (readonly [form: RegExp, words: string])[] = [
+  [
+    /[[:,]\s*[-+]?(NaN|nan|Infinity|inf)\b/,
+    'JSON has neither NaN nor infinity: write null, or leave the field out',
+  ],
+  [/\}\s*\{/, 'several rows in one line: jq -c . makes one line of each'],
+];
+
+function malformed(outcome: Parameters<typeof rowProblem>[0], bytes: Uint8Array): RowProblem {
+  const problem = rowProblem(outcome);
+  const text = outcome.kind === 'malformed' ? Buffer.from(bytes).toString('latin1') : '';
+  const [, words] = NOT_JSON.find(([form]) => form.test(text)) ?? [];
+  return words === undefined ? problem : { ...problem, detail: `${String(problem.detail)}: ${words}` };
+}
 
 const NO_UTF8: RowProblem = {
   status: UNPROCESSABLE.status,
@@ -127,36 +174,37 @@ function attempt<Result>(read: () => Result): Result | undefined {
 
 class BodyPage implements Page {
   readonly rows: number;
+  private readonly numbers: readonly number[];
   /** The fields beside the session, for all rows read. */
   private readonly texts: ReadonlyMap<string, (string | undefined)[]>;
   private given: readonly GivenMeasurement[] = [];
 
   constructor(
-    private bodies: Body[],
-    private readonly firstRow: number,
+    private lines: Line[],
     private readonly reader: BodyReader,
     private readonly columns: RowColumns,
     private readonly constants: ReadonlyMap<string, string>,
   ) {
-    this.rows = bodies.length;
+    this.rows = lines.length;
+    this.numbers = lines.map(({ number }) => number);
     this.texts = new Map(namesBeside(columns).map((name) => [name, []]));
   }
 
   numberOf(row: number): number {
-    return this.firstRow + row;
+    return this.numbers[row] ?? NaN;
   }
 
   read(row: number): ReturnType<Page['read']> {
     const { parser, readRequest } = this.reader;
-    const body = this.bodies[row];
-    if (body === undefined) throw new Error('a row of a closed page');
-    const own = body instanceof Uint8Array && !isUtf8(body) ? NO_UTF8 : body;
+    const line = this.lines[row];
+    if (line === undefined) throw new Error('a row of a closed page');
+    const { bytes = NONE } = line;
+    const own = line.bytes === undefined ? PROBLEMS.bodyTooLarge : isUtf8(bytes) ? bytes : NO_UTF8;
     let outcome = own instanceof Uint8Array ? readRequest(own) : own;
     // The search costs as much as reading, so only if a field is unknown and not requested.
-    if (own instanceof Uint8Array && this.hasForeign(outcome)) {
-      const renamed = inOwnCase(own);
-      if (renamed !== own) outcome = renamed instanceof Uint8Array ? readRequest(renamed) : renamed;
-    }
+    if (own === bytes && this.hasForeign(outcome))
+      refuseOtherCase(bytes, line.number, [...this.texts.keys()]);
+    if ('kind' in outcome) outcome = malformed(outcome, bytes);
     this.given = ('measurements' in outcome ? outcome.measurements : undefined) ?? [];
     for (const [name, texts] of this.texts)
       texts[row] = (own instanceof Uint8Array ? parser.kept(name) : undefined) ?? this.constants.get(name);
@@ -189,7 +237,7 @@ class BodyPage implements Page {
   }
 
   close(): void {
-    this.bodies = [];
+    this.lines = [];
   }
 
   /** Text, or a number with the digits that it has there; other values count as missing. */
@@ -200,6 +248,8 @@ class BodyPage implements Page {
     return text.startsWith('"') ? (jsonIn(text) as string | undefined) : text;
   }
 }
+
+const NONE = new Uint8Array();
 
 /** Not digits alone, which mean the same as text. */
 const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;

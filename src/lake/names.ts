@@ -56,6 +56,13 @@ export function fieldOf(column: string): string | undefined {
   return nameInAnyCase(column, 'session');
 }
 
+/** Why a name of NDJSON in another case than the contract's can't stay: it would be ignored there, as in requests. */
+export function otherCase(name: string, kind: ObjectKind): string | undefined {
+  const field = nameInAnyCase(name, kind);
+  if (field === undefined || field === name) return undefined;
+  return `${name} is no field of the service and is ignored; did you mean ${field}?`;
+}
+
 /** The names in an input, read from its beginning. */
 export interface InputNames {
   /** What the names belong to, for messages. */
@@ -162,6 +169,11 @@ function* problemsOf(
     for (const name of kinds[kind])
       if (name !== name.trim() && nameInAnyCase(name.trim(), kind) !== undefined)
         yield `the ${thing} ${JSON.stringify(name)} has space around its name: rename it`;
+  for (const kind of isTable ? [] : KINDS)
+    for (const name of kinds[kind]) {
+      const slip = keep.includes(name) ? undefined : otherCase(name, kind);
+      if (slip !== undefined) yield slip;
+    }
   if (history === undefined)
     for (const { name } of measured)
       yield `the column ${name}: measurements are kept in the history of a person, so they need --person and --order`;

@@ -110,8 +110,6 @@ async function sourceOf(
     return csvSource(engine, path, name, { encoding, compression, rowBytesMax: bodyMaxBytes });
   if (compression !== undefined)
     throw new OperatorError(`${path}: ${format} is compressed inside, not as a whole`);
-  if (format !== 'parquet')
-    throw new OperatorError(`${name}: Parquet and CSV can be sorted: convert it first`);
   return parquetSource(engine, path, name);
 }
 

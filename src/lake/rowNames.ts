@@ -1,10 +1,9 @@
 import { FIELD_NAMES, type ObjectKind } from '#rules/fields.js';
-import { NAME_LENGTH_MAX, nameInAnyCase } from '#rules/slips.js';
-import { UNPROCESSABLE } from '../contract/problems.js';
+import { nameInAnyCase } from '#rules/slips.js';
+import { NamesError } from './errors.js';
 import type { Partition } from './inputs.js';
 import { jsonIn } from './lineSplitter.js';
-import type { InputNames } from './names.js';
-import type { RowProblem } from './errors.js';
+import { otherCase, type InputNames } from './names.js';
 
 /** The field names in rows of NDJSON. */
 
@@ -55,42 +54,17 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Strings, with the colon after keys; starts and ends of objects. */
-const TOKEN = /"((?:[^"\\]|\\.)*)"(\s*:)?|[{}]/g;
-const TWICE: RowProblem = {
-  status: UNPROCESSABLE.status,
-  detail: 'a field twice, in two cases of its letters: leave one out',
-};
+const KNOWN: readonly string[] = [...new Set(Object.values(FIELD_NAMES).flat())];
+/** Cheap, since series have no names. */
+const IN_ANY_CASE = new RegExp(`"(${KNOWN.join('|')})"`, 'gi');
 
-const KNOWN: ReadonlySet<string> = new Set(Object.values(FIELD_NAMES).flat());
-const SMALL: ReadonlySet<string> = new Set([...KNOWN].map((name) => name.toLowerCase()));
-
-/** Whether what stands between two quotes may be a name of the contract in another case; cheap, since series have none. */
-function mayHaveOtherCase(text: string): boolean {
-  return text
-    .split('"')
-    .some((part) => part.length <= NAME_LENGTH_MAX && !KNOWN.has(part) && SMALL.has(part.toLowerCase()));
-}
-
-/** A row with the contract's names in their exact case; numbers keep their digits. */
-export function inOwnCase(row: Uint8Array): Uint8Array | RowProblem {
-  const text = Buffer.from(row.buffer, row.byteOffset, row.byteLength).toString('latin1');
-  if (!mayHaveOtherCase(text)) return row;
-  /** How each name was written, for each open object. */
-  const open: Map<string, string>[] = [];
-  let kind: ObjectKind | undefined;
-  let isTwice = false;
-  const renamed = text.replaceAll(TOKEN, (token, name: string | undefined, colon: string | undefined) => {
-    if (token === '{') open.push(new Map());
-    if (token === '}') open.pop();
-    if (name === undefined || colon === undefined || open.length > 2) return token;
-    const own = open.length === 1 ? nameInAnyCase(name, 'request') : kind && nameInAnyCase(name, kind);
-    if (open.length === 1) kind = own === 'current_session' ? 'session' : LISTS[own ?? ''];
-    if (own === undefined) return token;
-    const written = open.at(-1);
-    if ((written?.get(own) ?? name) !== name) isTwice = true;
-    written?.set(own, name);
-    return `"${own}"${colon}`;
-  });
-  return isTwice ? TWICE : Buffer.from(renamed, 'latin1');
+/** Ends the run at a row with a name of the contract in another case. `asked` names are the caller's own. @throws NamesError */
+export function refuseOtherCase(row: Uint8Array, number: number, asked: readonly string[]): void {
+  const text = Buffer.from(row.buffer, row.byteOffset, row.byteLength).toString();
+  if (![...text.matchAll(IN_ANY_CASE)].some(([, name = '']) => !KNOWN.includes(name))) return;
+  for (const { kind, names } of objectsOf(text))
+    for (const name of names) {
+      const slip = asked.includes(name) ? undefined : otherCase(name, kind);
+      if (slip !== undefined) throw new NamesError(`row ${number}: ${slip}`);
+    }
 }

@@ -8,7 +8,7 @@ import { print } from '../process/print.js';
 import { readNorms } from '../norms/norms.js';
 import type { Scorer, ScoringModel } from '../scoring/scorer.js';
 import type { Engine } from './engine.js';
-import { FirstBadRows } from './errors.js';
+import { FirstBadRows, NamesError } from './errors.js';
 import { Histories } from './histories.js';
 import { findInputs, isRemote, queryInput, type Format, type Input } from './inputs.js';
 import { readNames, type HistoryColumns, type NamesReport } from './names.js';
@@ -229,6 +229,9 @@ export class Run {
     const finding = { ...this.options, order: history?.order, tell, isRead, engine };
     if (sql !== undefined) return [queryInput({ sql, isSorted: sort === true }, finding)];
     const inputs = files.length === 0 ? [] : await findInputs(files, finding);
+    const lines = sort === true ? inputs.find(({ format }) => format === 'ndjson') : undefined;
+    if (lines !== undefined)
+      throw new NamesError(`${lines.name}: Parquet and CSV can be sorted: convert it first`);
     if (sort === true) return [queryInput({ files: inputs, isSorted: true }, finding)];
     if (inputs.length > 1 && history !== undefined && state === undefined && into === undefined) {
       throw new OperatorError(

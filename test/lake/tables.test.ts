@@ -326,12 +326,10 @@ t.test('persons and nights of any type: a time has the date of its zone, a numbe
   }
 });
 
-t.test('names in any case count, in every format; one line says which were found', async (t) => {
-  const names = '"Current_Session":{"AGE":30,"SEX":"M","hr_night":[60,61]}';
-  const twice = '{"id":2,"current_session":{"age":30,"Age":31}}';
-  const last = '{"id":3,"current_session":{"age":31,"age":30}}';
+t.test('names of columns count in any case; one line says which were found', async (t) => {
+  const names = '"current_session":{"age":30,"sex":"M","HR_night":[60,61]}';
   const dir = t.testdir({
-    'a.ndjson': `{"id":12345678901234567890,${names}}\n${twice}\n${last}\n`,
+    'a.ndjson': `{"id":12345678901234567890,${names}}\n`,
     'b.csv': 'id,AGE,sEX,hr_night\n12345678901234567890,30,M,60 61\n',
   });
   const cells = `12345678901234567890::UBIGINT AS id, 30 AS "Age", 'M' AS SEX, [60, 61] AS hr_NIGHT`;
@@ -339,11 +337,8 @@ t.test('names in any case count, in every format; one line says which were found
   const { files, told } = await runLake([dir], { to: 'ndjson' });
   const first = files.map(({ rows: [row] }) => ({ ...row, inference_time_ms: 0 }));
   t.strictSame(first, [first[0], first[0], first[0]]);
-  t.match(files[0]?.text, /^\{"id":12345678901234567890,.*\n\{"id":3,/);
-  t.match(files[0]?.bad, [{ id: 2, row: 2, detail: /a field twice/ }]);
   t.match(told, [
     /^a.ndjson: found HR_night, age, sex; not found HR_day_1h, RR_day_1h, RR_night, /,
-    /^a.ndjson: row 2 has no scores/,
     'b.csv: fields as in a.ndjson',
     'c.parquet: fields as in a.ndjson',
   ]);

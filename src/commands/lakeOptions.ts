@@ -10,7 +10,7 @@ const MEMORY_MIN = 256e6;
 /** How rows are found and read: the same for every command that reads a lake. */
 export type LakeFlags = Pick<
   ScoreOptions,
-  'sql' | 'sort' | 'memory' | 'extension' | 'encoding' | 'format' | 'peopleMax'
+  'sql' | 'sort' | 'memory' | 'extension' | 'encoding' | 'zone' | 'format' | 'peopleMax'
 >;
 
 export function addLakeOptions(command: Command): Command {
@@ -35,6 +35,11 @@ export function addLakeOptions(command: Command): Command {
       new Option('--format <format>', 'format of the input (by default from its name)').choices(LAKE_FORMATS),
     )
     .option(
+      '--zone <zone>',
+      'the zone whose dates are the nights, for times with a zone: Europe/Berlin, -05:00, UTC',
+      zoneOf,
+    )
+    .option(
       '--people-max <n>',
       'keep the past of at most this many people (1.0 KB each)',
       wholeNumber(1, PEOPLE_MAX),
@@ -53,6 +58,15 @@ export function namesOf(text: string): string[] {
   const names = text.split(',').filter((name) => name !== '');
   if (new Set(names).size !== names.length) throw new InvalidArgumentError('A name stands there twice.');
   return names;
+}
+
+function zoneOf(text: string): string {
+  if (/^[+-]\d\d:\d\d$/.test(text)) return text;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: text }).resolvedOptions().timeZone;
+  } catch {
+    throw new InvalidArgumentError('It must be a zone like Europe/Berlin, -05:00 or UTC.');
+  }
 }
 
 function bytesOf(text: string): number {

@@ -11,7 +11,7 @@ import type { Bought, Report } from './report.js';
 /** How nights are found and read, as for `acuity score`. */
 type Reading = Pick<
   ScoreOptions,
-  'files' | 'sql' | 'sort' | 'memory' | 'extension' | 'encoding' | 'format' | 'peopleMax'
+  'files' | 'sql' | 'sort' | 'memory' | 'extension' | 'encoding' | 'zone' | 'format' | 'peopleMax'
 >;
 
 export interface JudgeOrder extends Reading {

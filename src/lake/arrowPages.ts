@@ -41,7 +41,11 @@ const FILE_MARK = Buffer.from('ARROW1');
 const WHAT = 'the Arrow stream';
 
 /** Opens an Arrow stream. */
-export async function openArrow(input: AsyncIterable<Uint8Array>, limits: SeriesLimits): Promise<OpenInput> {
+export async function openArrow(
+  input: AsyncIterable<Uint8Array>,
+  limits: SeriesLimits,
+  zone: string | undefined,
+): Promise<OpenInput> {
   try {
     const reader = await RecordBatchReader.from(unlessFile(input));
     await reader.open();
@@ -52,7 +56,7 @@ export async function openArrow(input: AsyncIterable<Uint8Array>, limits: Series
       keptColumns: ({ keep }) => plainColumns(new RecordBatch(schema, undefined), keep),
       async *pages(columns) {
         try {
-          yield* arrowPages(reader, columns, limits);
+          yield* arrowPages(reader, columns, limits, zone);
         } catch (error) {
           throw readingError(error, WHAT);
         }
@@ -101,6 +105,7 @@ async function* arrowPages(
   reader: AsyncIterable<RecordBatch>,
   columns: RowColumns,
   limits: SeriesLimits,
+  zone: string | undefined,
 ): AsyncGenerator<Page, void, undefined> {
   const rows = new ColumnReader(limits);
   let before = 0;
@@ -111,7 +116,7 @@ async function* arrowPages(
     const others = plainColumns(batch, namesBeside(columns));
     for (let first = 0; first < batch.numRows; first += ROWS_MAX) {
       const last = Math.min(first + ROWS_MAX, batch.numRows);
-      const beside = besideIn(others?.slice(first, last), columns, before + first + 1);
+      const beside = besideIn(others?.slice(first, last), columns, before + first + 1, zone);
       const read = rows.read(session, first, last);
       const own = new Map([...problems].map(([row, problem]) => [row - first, problem]));
       yield tablePage(last - first, read, beside, columns.measured, own);
@@ -178,12 +183,13 @@ function besideIn(
   batch: RecordBatch | undefined,
   { keep, history, measured = [] }: RowColumns,
   first: number,
+  zone: string | undefined,
 ): BesideColumns {
   const column = (name: string | undefined): Vector | undefined =>
     (name === undefined ? undefined : batch?.getChild(name)) ?? undefined;
   const kept = new Map(keep.map((name) => [name, column(name)]));
   const people = column(history?.person);
-  const momentAt = momentsOf(column(history?.order));
+  const momentAt = momentsOf(column(history?.order), zone);
   const cells = new Map(namesBeside({ keep: [], measured }).map((name) => [name, column(name)]));
   return {
     keptColumns: batch && plainColumns(batch, keep),
@@ -205,10 +211,11 @@ function besideIn(
   };
 }
 
-/** Times of a column with a time zone as their dates in that zone. */
-function momentsOf(vector: Vector | undefined): (row: number) => unknown {
+/** Times of a column with a time zone as their dates in `given`, or in that zone. */
+function momentsOf(vector: Vector | undefined, given: string | undefined): (row: number) => unknown {
   const type = vector?.type as DataType | undefined;
-  const zone = (DataType.isTimestamp(type) ? type.timezone : undefined) ?? undefined;
+  const own = (DataType.isTimestamp(type) ? type.timezone : undefined) ?? undefined;
+  const zone = own === undefined ? undefined : (given ?? own);
   const print = zone === undefined ? Number : dateIn(zone);
   return (row) => {
     const value: unknown = vector?.get(row) ?? undefined;

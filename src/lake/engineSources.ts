@@ -1,7 +1,4 @@
-import { runInNewContext } from 'node:vm';
-import type { Field, Schema, Type } from 'apache-arrow';
 import { NO_CELL, quoted, textOf, type Engine, type NamedType } from './engine.js';
-import { TableError } from './errors.js';
 import type { Partition } from './inputs.js';
 import { fieldOf } from './names.js';
 import type { KeptForm } from './page.js';
@@ -12,7 +9,7 @@ export interface SourceColumn extends TableColumn {
   /** What selects it, and the engine's name of its type. */
   readonly sql: string;
   readonly type: string;
-  /** The zone in whose dates its times are; undefined for UTC. */
+  /** The zone whose dates count, of times with one. */
   readonly zone?: string | undefined;
 }
 
@@ -36,17 +33,21 @@ export function patternOf(path: string): string {
   return path.replaceAll(/[[*?]/g, '[$&]');
 }
 
-export async function parquetSource(engine: Engine, path: string, what: string): Promise<Source> {
+export async function parquetSource(
+  engine: Engine,
+  path: string,
+  what: string,
+  zone: string | undefined,
+): Promise<Source> {
   const file = textOf(patternOf(path));
   const from = `read_parquet(${file}, hive_partitioning = false, union_by_name = false)`;
   const columns = await engine.columnsOf(`SELECT * FROM ${from}`, what);
   const names = await topNames(engine, file, what);
-  const fields = await arrowFields(engine, file, what);
   const [[rows] = []] = await engine.texts(`SELECT sum(num_rows) FROM parquet_file_metadata(${file})`, what);
   return {
     what,
     from,
-    columns: columns.map(({ type }, at) => ownColumn({ name: names[at] ?? '', type }, columns[at], fields)),
+    columns: columns.map(({ type }, at) => ownColumn({ name: names[at] ?? '', type }, columns[at], zone)),
     rows: Number(rows),
   };
 }
@@ -70,42 +71,18 @@ async function topNames(engine: Engine, file: string, what: string): Promise<str
   return names;
 }
 
-/** Before a message of Arrow: −1, and its length. */
-const PREFIX_BYTES = 8;
-const DECODING_MS = 5_000;
-/** Arrow's number of the type. */
-const DURATION: Type.Duration = 18;
-
-/** What Arrow's writers say of the columns beside Parquet's own schema: zones of times, and durations. */
-async function arrowFields(engine: Engine, file: string, what: string): Promise<readonly Field[]> {
-  const query = `SELECT decode(value) FROM parquet_kv_metadata(${file}) WHERE decode(key) = 'ARROW:schema'`;
-  const [[text] = []] = await engine.texts(query, what);
-  if (text === undefined || text === null) return [];
-  const bytes = Buffer.from(text, 'base64').subarray(PREFIX_BYTES);
-  const { Message } = await import('apache-arrow'); // takes a tenth of a second to load
-  const decode = (): readonly Field[] =>
-    ((Message.decode(bytes).header() as Schema | undefined)?.fields ?? []) as Field[];
-  try {
-    // The decoder takes a damaged count for true, and may count for hours.
-    return runInNewContext('decode()', { decode }, { timeout: DECODING_MS }) as readonly Field[];
-  } catch {
-    throw new TableError(`${what} can't be read: what Arrow's writer says of its columns is damaged`);
-  }
-}
-
 /** `selected` is the column as the engine names it. */
 function ownColumn(
   { name, type }: NamedType,
   selected: NamedType | undefined,
-  fields: readonly Field[] = [],
+  zone: string | undefined,
 ): SourceColumn {
-  const field = fields.find((one) => one.name === name);
-  const zone = (field?.type as { readonly timezone?: string | null } | undefined)?.timezone ?? undefined;
-  const inner = (field?.type.children as Field[] | null | undefined)?.[0]?.typeId;
-  const isDuration = field?.typeId === DURATION || inner === DURATION;
-  const typeName = isDuration ? 'a duration' : type;
-  return { name, kind: kindOf(typeName), typeName, sql: quoted(selected?.name ?? name), type, zone };
+  const needsZone = type === ZONED && zone === undefined;
+  const sql = quoted(selected?.name ?? name);
+  return { name, kind: kindOf(type), typeName: type, needsZone, sql, type, zone };
 }
+
+const ZONED = 'TIMESTAMP WITH TIME ZONE';
 
 /** A column whose values are text. */
 function textColumn(name: string, sql: string, isCell: boolean): SourceColumn {
@@ -190,12 +167,17 @@ function cellsOf(line: string, delimiter: string): string[] {
   return [...cells, cell];
 }
 
-export async function querySource(engine: Engine, sql: string, what: string): Promise<Source> {
+export async function querySource(
+  engine: Engine,
+  sql: string,
+  what: string,
+  zone: string | undefined,
+): Promise<Source> {
   const query = sql.replace(/[\s;]+$/, '');
   const own = await engine.columnsOf(query, what);
   const from = `(${query}\n)`;
   const columns = await engine.columnsOf(`SELECT * FROM ${from}`, what);
-  return { what, from, columns: own.map((column, index) => ownColumn(column, columns[index])) };
+  return { what, from, columns: own.map((column, index) => ownColumn(column, columns[index], zone)) };
 }
 
 /** The source with the columns that the path of its file says, if it lacks them: numbers only as fields of a session. */
@@ -259,7 +241,7 @@ export function personSql({ sql, isCell }: SourceColumn): string {
 /** The night of a row as text that `nightOf` reads; times as the date in their zone. */
 export function orderSql({ sql, type, kind, isCell, zone }: SourceColumn): string {
   if (isCell === true) return `nullif(${sql}, '')`;
-  if (type === 'TIMESTAMP WITH TIME ZONE') return `CAST(CAST(${inZone(sql, zone)} AS DATE) AS VARCHAR)`;
+  if (type === ZONED) return `CAST(CAST(${inZone(sql, zone)} AS DATE) AS VARCHAR)`;
   if (kind === 'time') return `CAST(CAST(${sql} AS DATE) AS VARCHAR)`;
   if (kind === 'float')
     return `CASE WHEN ${sql} = trunc(${sql}) AND abs(${sql}) < 1e18 THEN CAST(CAST(${sql} AS BIGINT) AS VARCHAR) ELSE CAST(${sql} AS VARCHAR) END`;

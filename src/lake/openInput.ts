@@ -21,6 +21,8 @@ export interface ReadOptions extends BodyPagesOptions {
   readonly engine: () => Promise<Engine>;
   /** The encoding of CSV; UTF-8 if absent. */
   readonly encoding?: string | undefined;
+  /** The zone whose dates are the nights of times with a zone. */
+  readonly zone?: string | undefined;
 }
 
 /** What of an input says how it is opened. */
@@ -56,10 +58,10 @@ export async function openStdin(
 
 export async function openArrowStream(
   input: AsyncIterable<Uint8Array>,
-  { limits }: ReadOptions,
+  { limits, zone }: ReadOptions,
 ): Promise<OpenInput> {
   const { openArrow } = await import('./arrowPages.js');
-  return openArrow(input, limits);
+  return openArrow(input, limits, zone);
 }
 
 /** Opens a file, or a query over many. */
@@ -101,16 +103,16 @@ async function checkWhole({ path, name, format }: ReadableInput): Promise<void> 
 async function sourceOf(
   engine: Engine,
   { path, name, format, query }: ReadableInput,
-  { encoding, bodyMaxBytes }: ReadOptions,
+  { encoding, bodyMaxBytes, zone }: ReadOptions,
 ): Promise<Source> {
   const { csvSource, parquetSource, querySource } = await import('./engineSources.js');
-  if (query?.sql !== undefined) return querySource(engine, query.sql, name);
+  if (query?.sql !== undefined) return querySource(engine, query.sql, name, zone);
   const { compression } = formatOf(path);
   if (format === 'csv')
     return csvSource(engine, path, name, { encoding, compression, rowBytesMax: bodyMaxBytes });
   if (compression !== undefined)
     throw new OperatorError(`${path}: ${format} is compressed inside, not as a whole`);
-  return parquetSource(engine, path, name);
+  return parquetSource(engine, path, name, zone);
 }
 
 /** A file's bytes, unpacked. @throws OperatorError that names the file if its compression is damaged or cut */

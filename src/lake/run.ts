@@ -37,6 +37,8 @@ export interface ScoreOptions {
   readonly extension?: readonly string[] | undefined;
   /** The encoding of CSV. */
   readonly encoding?: string | undefined;
+  /** The zone whose dates are the nights of times with a zone. */
+  readonly zone?: string | undefined;
   /** Fields or columns copied to the output; undefined for the usual ones that are present. */
   readonly keep?: readonly string[] | undefined;
   /** Whether each row is explained. */
@@ -118,10 +120,17 @@ export class Run {
     private readonly streams: Streams = { stdin: process.stdin, write: print },
   ) {
     this.badRows = new FirstBadRows(say);
-    const { history, peopleMax, state, tables, encoding } = options;
+    const { history, peopleMax, state, tables, encoding, zone } = options;
     const { daySamplesMax, nightSamplesMax, bodyMaxBytes } = config;
     const limits = { daySamplesMax, nightSamplesMax };
-    this.reading = { limits, bodyMaxBytes, engine: this.engine, encoding, norms: readNorms(config.norms) };
+    this.reading = {
+      limits,
+      bodyMaxBytes,
+      engine: this.engine,
+      encoding,
+      zone,
+      norms: readNorms(config.norms),
+    };
     this.histories = history === undefined || tables === true ? undefined : new Histories(peopleMax);
     if (this.histories !== undefined && state !== undefined)
       this.state = new StateFile(state, this.histories);
@@ -287,13 +296,14 @@ export class Run {
 
   /** What of this command shapes the result of an input; null is none given. */
   private shapeOf({ format, outputFormat }: Input): Shape {
-    const { keep, explain, history, late, sort, state, encoding, sql } = this.options;
+    const { keep, explain, history, late, sort, state, encoding, zone, sql } = this.options;
     const { norms, daySamplesMax, nightSamplesMax, bodyMaxBytes } = this.config;
     return {
       '--keep': keep ?? null,
       '--explain': explain === true,
       '--person': history?.person ?? null,
       '--order': history?.order ?? null,
+      '--zone': zone ?? null,
       '--late': history === undefined ? null : late,
       '--sort': sort === true,
       '--state': state !== undefined,

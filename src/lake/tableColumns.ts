@@ -40,6 +40,8 @@ export interface TableColumn {
   readonly typeName: string;
   /** Whether it holds cells of CSV: numbers and lists as text, and nothing as an empty one. */
   readonly isCell?: boolean;
+  /** Whether its times have a zone, and none says whose dates count. */
+  readonly needsZone?: boolean;
 }
 
 const SERIES_NAMES: ReadonlyMap<string, SeriesField> = new Map([
@@ -65,7 +67,10 @@ const USES: Readonly<Record<'series' | 'sex' | 'number' | keyof HistoryColumns, 
     ],
   };
 
-function misfitOf({ name, kind, typeName, isCell }: TableColumn, use: keyof typeof USES): string | undefined {
+function misfitOf(column: TableColumn, use: keyof typeof USES): string | undefined {
+  const { name, kind, typeName, isCell } = column;
+  if (use === 'order' && column.needsZone === true)
+    return `the column ${name} has times with a zone, and comes in UTC: --zone says whose dates the nights are (Europe/Berlin, -05:00, UTC)`;
   const [kinds, advice] = USES[use];
   if (isCell === true || kinds.includes(kind)) return undefined;
   const more = use === 'person' && kind === 'float' ? ` (${NULLS})` : '';

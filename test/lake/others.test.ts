@@ -42,7 +42,7 @@ const isArrow = (name: string): boolean => /arrow|feather/.test(name);
 async function score(t: Test, from: string, to: 'ndjson' | 'parquet' | 'csv', outDir = folder(t)) {
   const names = readdirSync(from);
   const history = { person: 'person', order: 'at' };
-  const asked: Asked = { explain: true, history, keep: ['id', 'person', 'token'], scorer };
+  const asked: Asked = { explain: true, history, keep: ['id', 'person', 'token'], zone: 'UTC', scorer };
   const paths = names.filter((name) => !isArrow(name)).map((name) => join(from, name));
   const { files, error } = await runLake(paths, { ...asked, state: join(folder(t), 'state'), to, outDir });
   t.equal(error, undefined);

@@ -52,6 +52,11 @@ const PARQUET: readonly Case[] = [
     },
   ),
   [`1.5::DOUBLE AS person, ${AT}, ${NIGHT}`, /DOUBLE.*astype\("Int64"\)/, { history: HISTORY }],
+  [
+    `1 AS person, TIMESTAMPTZ '2026-01-01 00:00:00+00' AS at, ${NIGHT}`,
+    /the column at has times with a zone, and comes in UTC: --zone says whose dates the nights are/,
+    { history: HISTORY },
+  ],
   [`1 AS person, TIME '07:00:00' AS at, ${NIGHT}`, /TIME.*can't say when a row was/, { history: HISTORY }],
 ];
 
@@ -130,6 +135,7 @@ t.test('what can’t be done is said before anything is done', async (t) => {
     ['--tables --format arrow --person p --order o --state s', /the past of a table ends with it/],
     ['--memory 255MB', /a size like 512MB or 2GB, at least 256MB/],
     ['--memory 2', /a size like 512MB/],
+    ['--zone Mars', /a zone like Europe\/Berlin, -05:00 or UTC/],
     ['--people-max 0', /a whole number, 1 to 10000000/],
     ['--keep a,a', /A name stands there twice/],
   ];

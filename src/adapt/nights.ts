@@ -1,10 +1,9 @@
-import type { AdapterOptions, Records } from '#adapters/adapt.js';
-import { sessionOfNight, windowOf, type Adapted } from '#adapters/adapt.js';
+import { sessionOfNight, windowOf, type Adapted, type AdapterOptions } from '#adapters/adapt.js';
 import { everyNight, type Night } from '#adapters/choose.js';
 import type { Field } from '#adapters/field.js';
 import { AdapterError } from '#adapters/adapterError.js';
 import { firstFrom } from '#adapters/ordered.js';
-import type { Left, SleepRecord } from '#adapters/records.js';
+import type { Left, Records, SleepRecord } from '#adapters/records.js';
 import { Series } from '#adapters/series.js';
 import { UnitError } from '#adapters/unitChecks.js';
 
@@ -89,7 +88,7 @@ export class Nights {
 }
 
 /** All samples of some records. */
-export function* samplesOf({ heart, breath }: Pick<Records, Signal>): Generator<Sample> {
+export function* samplesOf({ heart = [], breath = [] }: Pick<Records, Signal>): Generator<Sample> {
   for (const [signal, all] of [
     ['heart', heart],
     ['breath', breath],

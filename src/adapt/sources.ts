@@ -1,12 +1,12 @@
 import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { RECORDS, type AdapterOptions, type Records } from '#adapters/adapt.js';
+import type { AdapterOptions } from '#adapters/adapt.js';
 import { AdapterError } from '#adapters/adapterError.js';
 import { Field } from '#adapters/field.js';
 import { sleepsOfPieces, type Piece } from '#adapters/pieces.js';
 import { BREATH, HEART, pieceOf, readingOf, SLEEP } from '#adapters/providers/appleHealth.js';
-import { answersOf, readRecording, type Provider } from '#adapters/recording.js';
-import type { Left, SleepDetails, SleepRecord } from '#adapters/records.js';
+import { answersOf, recordsOf, type Provider } from '#adapters/recording.js';
+import type { Left, Records, SleepDetails, SleepRecord } from '#adapters/records.js';
 import { OperatorError } from '../base/errors.js';
 import { exportedAt, healthRecords } from './appleExport.js';
 import { samplesOf, type Sample } from './nights.js';
@@ -109,7 +109,7 @@ class Answers implements Source {
   sleeps(): SleepRecord[] {
     return this.#groups.flatMap((group) => {
       const names = [...group.keys()].filter((name) => name !== SAMPLES);
-      return names.length === 0 ? [] : this.#records(group, names).sleeps.map(detached);
+      return names.length === 0 ? [] : (this.#records(group, names).sleeps ?? []).map(detached);
     });
   }
 
@@ -124,16 +124,14 @@ class Answers implements Source {
   ): Records {
     const [file = ''] = names.map((name) => group.get(name));
     const answers = names.map((name) => [name, jsonOf(group.get(name) ?? '')] as const);
-    let records: Records = { sleeps: [], heart: [], breath: [] };
     const recording = {
       ...recordingOf(this.provider, file, answers),
       provider: this.provider,
       zone: this.options.zone,
       at: undefined,
-      [RECORDS]: (found: Records) => void (records = found),
     };
-    const { left } = locatedIn(file, () => readRecording(recording));
-    if (tell !== undefined) left.forEach(tell); // the first reading would say it too
+    const records = locatedIn(file, () => recordsOf(recording));
+    if (tell !== undefined) records.left?.forEach(tell); // the first reading would say it too
     return records;
   }
 }

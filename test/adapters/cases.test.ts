@@ -52,7 +52,7 @@ t.test('a provider that is not read is told its way', async (t) => {
     zepp: /Health Connect/,
     suunto: /as intervals/,
     fitbit: /google_health/,
-    none: /^expected one of terra, /,
+    none: /^expected one of apple_health, /,
   };
   for (const [provider, way] of Object.entries(ways)) {
     const error = { path: ['provider'], type: 'literal_error', sentence: way };

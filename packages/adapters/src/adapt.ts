@@ -7,7 +7,7 @@ import { AdapterError } from './adapterError.js';
 import { chooseNight, dateOf, type Night, type Window } from './choose.js';
 import { Field } from './field.js';
 import { joined, type OwnSignal } from './joined.js';
-import type { Left, SleepRecord } from './records.js';
+import type { Left, Records, SleepRecord } from './records.js';
 import { ofDevice, type Series } from './series.js';
 import { FIRST_MS, LAST_MS, offsetAt } from './zone.js';
 
@@ -20,19 +20,26 @@ export interface AdapterOptions {
   readonly zone?: string;
   /** How many hours before `at` a night may have ended; by default 20. Only with `at`. */
   readonly newest_night_within_hours?: number;
-  /** @internal */
-  readonly [RECORDS]?: (records: Records) => void;
 }
 
-/** What a provider's answers hold, before a night is chosen. @internal */
-export interface Records {
-  readonly sleeps: readonly SleepRecord[];
-  readonly heart: readonly Series[];
-  readonly breath: readonly Series[];
+/** The reader of one provider's answers: called, it is the session of them. */
+export interface Adapter<Name extends string, Input extends AdapterOptions> {
+  (input: Input): Adapted;
+  readonly provider: Name;
+  /** The names of the provider's answers in a recording. */
+  readonly answers: readonly string[];
+  /** All that they hold, for those who want every night. @internal */
+  readonly records: (input: Input) => Records;
 }
 
-/** Takes the records, and no night is chosen: for those who want every night. @internal */
-export const RECORDS = Symbol('records');
+/** A provider's reader, of the function that makes records of its answers. @internal */
+export function adapter<Name extends string, Input extends AdapterOptions>(
+  provider: Name,
+  answers: readonly Extract<keyof Input, string>[],
+  records: (input: Input) => Records,
+): Adapter<Name, Input> {
+  return Object.assign((input: Input) => adapt(input, records(input)), { provider, answers, records });
+}
 
 /** The sleep that a night was made of. */
 export interface UsedSleep {
@@ -63,23 +70,9 @@ export interface Adapted {
 const HOUR_MS = 3_600_000;
 const NIGHT_WITHIN_HOURS = 20;
 
-/**
- * The session of a provider's records.
- * @param sleeps  every sleep it sent; undefined if sleep was not asked for
- * @param heart  samples besides those of the sleep: for the hour before, and for the night if the sleep has none
- * @internal
- */
-export function adapt(
-  options: AdapterOptions,
-  sleeps: readonly SleepRecord[] | undefined,
-  heart: readonly Series[] = [],
-  breath: readonly Series[] = [],
-): Adapted {
-  const take = options[RECORDS];
-  if (take !== undefined) {
-    take({ sleeps: sleeps ?? [], heart, breath });
-    return { at: '', night: null, session: {}, sleep: null, left: [] };
-  }
+/** The session of a provider's records. */
+function adapt(options: AdapterOptions, records: Records): Adapted {
+  const { sleeps, heart = [], breath = [], unread = [] } = records;
   const givenMs = givenMoment(options);
   const window = windowOf(options, givenMs);
   const { night, why, left } = chooseNight(sleeps ?? [], window);
@@ -87,8 +80,9 @@ export function adapt(
   if (atMs === undefined) {
     if (sleeps === undefined)
       throw new AdapterError(['at'], 'is missing, and there is no sleep whose end it could be');
-    throw new AdapterError(['sleep'], `no night to score: ${why}`);
+    throw unread[0] ?? new AdapterError(['sleep'], `no night to score: ${why}`);
   }
+  const told = leftOf(records);
   const hour = { fromMs: Math.max(atMs - HOUR_MS, night === undefined ? 0 : night.toMs + 1), toMs: atMs };
   const source = night?.parts[0].source;
   const day = daySession(atMs, options.person ?? {}, {
@@ -97,18 +91,23 @@ export function adapt(
   });
   if (night === undefined) {
     if (day.HR_day_1h?.length === 0 && day.RR_day_1h?.length === 0)
-      throw new AdapterError(['sleep'], `no night to score: ${why}, and no sample of the hour before`);
+      throw unread[0] ?? new AdapterError(['sleep'], `no night to score: ${why}, and no sample of the hour before`); // prettier-ignore
     const none = sleeps === undefined || left.length > 0 ? [] : [{ what: 'sleep', why }];
     return {
       at: isoOf(atMs),
       night: null,
       session: { ...day, HR_night: [], RR_night: [] },
       sleep: null,
-      left: [...none, ...left],
+      left: [...none, ...left, ...told],
     };
   }
   const adapted = adaptedNight(night, { window, atMs, day, heart, breath });
-  return { ...adapted, left: [...left, ...adapted.left] };
+  return { ...adapted, left: [...left, ...adapted.left, ...told] };
+}
+
+/** What was not used whichever night counts. @internal */
+export function leftOf({ left = [], unread = [] }: Records): Left[] {
+  return [...left, ...unread.map(({ field, sentence }) => ({ what: field, why: sentence }))];
 }
 
 /**
@@ -138,7 +137,7 @@ export function sessionOfNight(
   night: Night,
   { person = {} }: AdapterOptions,
   window: Window,
-  beside: Pick<Records, 'heart' | 'breath'>,
+  beside: Beside,
 ): Adapted {
   return adaptedNight(night, {
     window,
@@ -148,7 +147,10 @@ export function sessionOfNight(
   });
 }
 
-interface Around extends Pick<Records, 'heart' | 'breath'> {
+/** Samples besides those of the sleep. */
+type Beside = Readonly<Record<'heart' | 'breath', readonly Series[]>>;
+
+interface Around extends Beside {
   readonly window: Window;
   readonly atMs: number;
   readonly day: Session;

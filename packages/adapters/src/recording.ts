@@ -1,20 +1,7 @@
 import { AdapterError, type Path } from './adapterError.js';
-import type { Adapted, AdapterOptions } from './adapt.js';
-import { fromAppleHealth } from './providers/appleHealth.js';
-import { fromFitbitArchive } from './providers/fitbitArchive.js';
-import { fromGarmin } from './providers/garmin.js';
-import { fromGarminConnect } from './providers/garminConnect.js';
-import { fromGoogleHealth } from './providers/googleHealth.js';
-import { fromHealthAutoExport } from './providers/healthAutoExport.js';
-import { fromHealthConnect } from './providers/healthConnect.js';
-import { fromIntervals } from './providers/intervals.js';
-import { fromJunction } from './providers/junction.js';
-import { fromOura } from './providers/oura.js';
-import { fromPolar } from './providers/polar.js';
-import { fromTerra } from './providers/terra.js';
-import { fromWhoop } from './providers/whoop.js';
-import { fromWithings } from './providers/withings.js';
-import type { Left } from './records.js';
+import { leftOf, type Adapted, type Adapter, type AdapterOptions } from './adapt.js';
+import * as providers from './providers.js';
+import type { Left, Records } from './records.js';
 import type { Session } from './session.js';
 import { UnitError } from './unitChecks.js';
 
@@ -28,36 +15,18 @@ export interface RecordingProblem {
   readonly sentence: string;
 }
 
-interface Reader {
-  /** The names of the provider's answers. */
-  readonly fields: readonly string[];
-  readonly read: (recording: AdapterOptions & Recording) => Adapted;
-}
+type Known = (typeof providers)[keyof typeof providers];
+export type Provider = Known['provider'];
 
-const READERS = {
-  terra: { fields: ['sleep', 'daily'], read: fromTerra },
-  junction: { fields: ['sleep', 'heart_rate', 'respiratory_rate'], read: fromJunction },
-  oura: { fields: ['sleep', 'heart_rate'], read: fromOura },
-  whoop: { fields: ['sleep'], read: fromWhoop },
-  google_health: { fields: ['sleep', 'heart_rate', 'respiratory_rate'], read: fromGoogleHealth },
-  health_auto_export: { fields: ['export'], read: fromHealthAutoExport },
-  apple_health: { fields: ['records'], read: fromAppleHealth },
-  withings: { fields: ['summary', 'sleep', 'activity'], read: fromWithings },
-  polar: { fields: ['sleep', 'recharge', 'heart_rate'], read: fromPolar },
-  fitbit_archive: { fields: ['sleep', 'heart_rate'], read: fromFitbitArchive },
-  health_connect: { fields: ['sleep', 'heart_rate', 'respiratory_rate'], read: fromHealthConnect },
-  garmin: { fields: ['sleep', 'daily', 'respiration'], read: fromGarmin },
-  garmin_connect: { fields: ['sleep', 'heart_rate', 'respiration'], read: fromGarminConnect },
-  intervals: { fields: ['stages', 'heart_rate', 'respiratory_rate'], read: fromIntervals },
-} as const satisfies Readonly<Record<string, Reader>>;
+type Reader = Adapter<Provider, AdapterOptions & Recording>;
+const READERS = new Map(Object.values(providers).map((one: Reader) => [one.provider, one]));
 
-export type Provider = keyof typeof READERS;
 /** The values of a recording's `provider`. */
-export const PROVIDERS = Object.keys(READERS) as readonly Provider[];
+export const PROVIDERS: readonly Provider[] = [...READERS.keys()];
 
 /** The names of a provider's answers in its recording. */
 export function answersOf(provider: Provider): readonly string[] {
-  return READERS[provider].fields;
+  return READERS.get(provider)?.answers ?? [];
 }
 
 const OPTIONS = ['provider', 'at', 'zone', 'newest_night_within_hours'] as const;
@@ -70,11 +39,21 @@ const LEFT_MAX = 50;
  * @throws AdapterError or UnitError, which `recordingProblem` tells apart; anything else is a mistake of this module
  */
 export function readRecording(recording: Recording, person: Partial<Session> = {}): Adapted {
-  const provider = providerOf(recording);
-  const { read }: Reader = READERS[provider];
+  const read = readerOf(recording);
   const { session, left, ...adapted } = read({ ...recording, person: {} });
-  const all = [...unknownFields(recording, provider), ...left];
+  const all = [...unknownFields(recording, read), ...left];
   return { ...adapted, session: { ...session, ...person }, left: capped(all) };
+}
+
+/**
+ * All that a recording holds, and in `left` what it has besides: for those who want every night.
+ * @throws AdapterError as above
+ * @internal
+ */
+export function recordsOf(recording: Recording): Records {
+  const reader = readerOf(recording);
+  const records = reader.records({ ...recording });
+  return { ...records, unread: [], left: [...unknownFields(recording, reader), ...leftOf(records)] };
 }
 
 /** What an error of `readRecording` says of the recording; undefined if it says nothing of it. */
@@ -84,8 +63,8 @@ export function recordingProblem(error: unknown): RecordingProblem | undefined {
   return { path, type, sentence };
 }
 
-function providerOf({ provider }: Recording): Provider {
-  const known = PROVIDERS.find((name) => name === provider);
+function readerOf({ provider }: Recording): Reader {
+  const known = READERS.get(provider as Provider);
   if (known !== undefined) return known;
   const way = WAYS.find(([names]) => names.some((name) => name === provider))?.[1];
   const sentence = `${way === undefined ? '' : `${way}; `}expected one of ${PROVIDERS.join(', ')}`;
@@ -104,8 +83,8 @@ const WAYS: readonly (readonly [names: readonly string[], way: string])[] = [
 ];
 
 /** A field that is not read is told: most likely it is a mistyped one. */
-function unknownFields(recording: Recording, provider: Provider): Left[] {
-  const known: readonly string[] = [...OPTIONS, ...READERS[provider].fields];
+function unknownFields(recording: Recording, { provider, answers }: Reader): Left[] {
+  const known: readonly string[] = [...OPTIONS, ...answers];
   const why = `is no field of a recording of ${provider}, which has ${known.join(', ')}`;
   const names = Object.keys(recording).filter((name) => !known.includes(name) && isSent(recording[name]));
   return names.map((name) => ({ what: name.length <= NAME_MAX ? name : 'a field', why }));

@@ -1,3 +1,4 @@
+import type { AdapterError } from './adapterError.js';
 import type { Field } from './field.js';
 import type { Series } from './series.js';
 import type { StageDurations } from './sleep.js';
@@ -43,4 +44,16 @@ export interface SleepRecord {
   readonly source?: string | undefined;
   /** Called at most once. What several records share is not read here, but looked up. */
   readonly read: () => SleepDetails;
+}
+
+/** What a provider's answers hold, before a night is chosen. @internal */
+export interface Records {
+  /** Every sleep; undefined if sleep was not asked for. */
+  readonly sleeps: readonly SleepRecord[] | undefined;
+  /** Samples besides those of the sleeps: for the hour before, and for the night if its sleep has none. */
+  readonly heart?: readonly Series[] | undefined;
+  readonly breath?: readonly Series[] | undefined;
+  readonly left?: readonly Left[];
+  /** What could not be read: it is why, where nothing else can be scored. */
+  readonly unread?: readonly AdapterError[];
 }

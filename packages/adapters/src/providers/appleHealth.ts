@@ -1,11 +1,11 @@
 import type { Span, Stage } from '../sleep.js';
 import { isReading } from '../unitChecks.js';
 import { AdapterError } from '../adapterError.js';
-import { adapt, givenMoment, withinHours, type Adapted, type AdapterOptions } from '../adapt.js';
+import { adapter, givenMoment, withinHours, type AdapterOptions } from '../adapt.js';
 import { fieldsOf, recordsOf, spanOf, type Field } from '../field.js';
 import { firstFrom } from '../ordered.js';
 import { sleepsOfPieces, type Piece } from '../pieces.js';
-import type { Left, SleepRecord } from '../records.js';
+import type { Records, SleepRecord } from '../records.js';
 import { Series, type Reading } from '../series.js';
 
 /**
@@ -57,26 +57,20 @@ export interface HealthReading extends Reading {
 }
 
 /** The session of records that an app read. */
-export function fromAppleHealth(input: AppleHealthInput): Adapted {
+export const fromAppleHealth = /* @__PURE__ */ adapter('apple_health', ['records'], recordsIn);
+
+function recordsIn(input: AppleHealthInput): Records {
   const [sent, whole] = [fieldsOf(input)('records'), fieldsOf(input)('export')];
   if (!whole.isAbsent) whole.fail(EXPORT);
   if (sent.isText) sent.fail(EXPORT);
   const { pieces, heart, breath, unread } = readOf(recent(recordsSent(sent), input));
   const place = sent.as(undefined);
-  try {
-    const adapted = adapt(
-      input,
-      sent.isAbsent ? undefined : sleepsOf(pieces, [...heart, ...breath]),
-      [new Series(place.get(HEART), () => heart)],
-      [new Series(place.get(BREATH), () => breath)],
-    );
-    return { ...adapted, left: [...adapted.left, ...unread.map(leftOf)] };
-  } catch (error) {
-    // Where nothing else can be scored, what could not be read is why.
-    const [first] = unread;
-    if (first === undefined || !(error instanceof AdapterError) || error.field !== 'sleep') throw error;
-    throw first;
-  }
+  return {
+    sleeps: sent.isAbsent ? undefined : sleepsOf(pieces, [...heart, ...breath]),
+    heart: [new Series(place.get(HEART), () => heart)],
+    breath: [new Series(place.get(BREATH), () => breath)],
+    unread,
+  };
 }
 
 function recordsSent(sent: Field): Field[] {
@@ -113,10 +107,6 @@ function readOf(records: readonly Field[]) {
     }
   }
   return { pieces, heart, breath, unread };
-}
-
-function leftOf({ field, sentence }: AdapterError): Left {
-  return { what: field, why: sentence };
 }
 
 /**

@@ -1,7 +1,7 @@
-import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
+import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
 import { fieldsOf, recordsOf, type Field } from '../field.js';
-import type { SleepDetails, SleepRecord } from '../records.js';
+import type { Records, SleepDetails, SleepRecord } from '../records.js';
 import { series } from '../series.js';
 
 /**
@@ -17,12 +17,18 @@ export interface FitbitArchiveInput extends AdapterOptions {
 }
 
 /** The session of an archive of Fitbit. */
-export function fromFitbitArchive(input: FitbitArchiveInput): Adapted {
+export const fromFitbitArchive = /* @__PURE__ */ adapter(
+  'fitbit_archive',
+  ['sleep', 'heart_rate'],
+  recordsIn,
+);
+
+function recordsIn(input: FitbitArchiveInput): Records {
   const logs = listOf(input, 'sleep');
   const value = (one: Field) => one.get('value', 'bpm').number();
   const samples = listOf(input, 'heart_rate') ?? [];
   const heart = series(fieldsOf(input)('heart_rate'), samples, (one) => heartMs(one.get('dateTime')), value);
-  return adapt(input, logs?.map(recordOf), [heart]);
+  return { sleeps: logs?.map(recordOf), heart: [heart] };
 }
 
 function listOf(input: FitbitArchiveInput, name: 'sleep' | 'heart_rate'): Field[] | undefined {

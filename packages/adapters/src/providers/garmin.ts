@@ -1,7 +1,7 @@
-import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
+import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations, stretches, type Stretch } from '../durations.js';
 import { fieldsOf, recordsOf, refuseOthers, type Field } from '../field.js';
-import type { SleepDetails, SleepRecord } from '../records.js';
+import type { Records, SleepDetails, SleepRecord } from '../records.js';
 import { Series } from '../series.js';
 import { STAGES } from '../sleep.js';
 
@@ -27,18 +27,19 @@ const STANDINGS: Readonly<Record<string, number>> = {
 };
 
 /** The session of Garmin's summaries. */
-export function fromGarmin(input: GarminInput): Adapted {
+export const fromGarmin = /* @__PURE__ */ adapter('garmin', ['sleep', 'daily', 'respiration'], recordsIn);
+
+function recordsIn(input: GarminInput): Records {
   const sent = fieldsOf(input);
   const days = summariesOf(sent('daily'), 'dailies');
   const breaths = summariesOf(sent('respiration'), 'allDayRespiration');
   const sleeps = summariesOf(sent('sleep'), 'sleeps');
   refuseOthers('userId', sleeps, days, breaths);
-  return adapt(
-    input,
-    sleeps?.map(recordOf),
-    days?.map((day) => offsetSeries(day, 'timeOffsetHeartRateSamples')),
-    breaths?.map((one) => offsetSeries(one, 'timeOffsetEpochToBreaths')),
-  );
+  return {
+    sleeps: sleeps?.map(recordOf),
+    heart: days?.map((day) => offsetSeries(day, 'timeOffsetHeartRateSamples')),
+    breath: breaths?.map((one) => offsetSeries(one, 'timeOffsetEpochToBreaths')),
+  };
 }
 
 function summariesOf(sent: Field, name: string): Field[] | undefined {

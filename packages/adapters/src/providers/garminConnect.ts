@@ -1,7 +1,7 @@
-import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
+import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
 import { fieldsOf, refuseOthers, type Field } from '../field.js';
-import type { SleepDetails, SleepRecord } from '../records.js';
+import type { Records, SleepDetails, SleepRecord } from '../records.js';
 import { series, type Series } from '../series.js';
 
 const DAY_MS = 86_400_000;
@@ -21,19 +21,24 @@ export interface GarminConnectInput extends AdapterOptions {
 }
 
 /** The session of Garmin Connect's answers. */
-export function fromGarminConnect(input: GarminConnectInput): Adapted {
+export const fromGarminConnect = /* @__PURE__ */ adapter(
+  'garmin_connect',
+  ['sleep', 'heart_rate', 'respiration'],
+  recordsIn,
+);
+
+function recordsIn(input: GarminConnectInput): Records {
   const sent = fieldsOf(input);
   const days = daysOf(sent('sleep'), 'dailySleepDTO');
   const hearts = daysOf(sent('heart_rate'), 'heartRateValues');
   const breaths = daysOf(sent('respiration'), 'respirationValuesArray');
   const nights = days?.map((day) => day.get('dailySleepDTO')).filter((night) => !night.isAbsent);
   refuseOthers('userProfilePK', nights, hearts, breaths);
-  return adapt(
-    input,
-    days?.filter(isNight).map(recordOf),
-    hearts?.map((day) => pairSeries(day.get('heartRateValues'))),
-    breaths?.map((day) => pairSeries(day.get('respirationValuesArray'))),
-  );
+  return {
+    sleeps: days?.filter(isNight).map(recordOf),
+    heart: hearts?.map((day) => pairSeries(day.get('heartRateValues'))),
+    breath: breaths?.map((day) => pairSeries(day.get('respirationValuesArray'))),
+  };
 }
 
 /** The answers of days; an empty answer names its missing parts with null. */

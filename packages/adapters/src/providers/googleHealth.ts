@@ -1,9 +1,9 @@
 import type { Span, Stage } from '../sleep.js';
-import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
+import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations, stretches } from '../durations.js';
 import { fieldsOf, recordsOf, spanOf, type Field } from '../field.js';
 import { firstFrom, grouped } from '../ordered.js';
-import type { SleepDetails, SleepRecord } from '../records.js';
+import type { Records, SleepDetails, SleepRecord } from '../records.js';
 import { series, type Series } from '../series.js';
 
 /**
@@ -32,21 +32,26 @@ const STAGES: Readonly<Record<string, Stage | 'asleep'>> = {
 const SUMMARY_LATE_MAX_MS = 12 * 3_600_000;
 
 /** The session of the Google Health API's answers. */
-export function fromGoogleHealth(input: GoogleHealthInput): Adapted {
+export const fromGoogleHealth = /* @__PURE__ */ adapter(
+  'google_health',
+  ['sleep', 'heart_rate', 'respiratory_rate'],
+  recordsIn,
+);
+
+function recordsIn(input: GoogleHealthInput): Records {
   const sent = fieldsOf(input);
   const breaths = (pointsOf(sent('respiratory_rate'), 'respiratoryRateSleepSummary') ?? [])
     .map(({ field }) => ({ field, atMs: sampleMs(field) }))
     .toSorted((a, b) => a.atMs - b.atMs);
   const records = pointsOf(sent('sleep'), 'sleep');
   const hearts = sent('heart_rate');
-  return adapt(
-    input,
-    records?.map((point) => recordOf(point, breaths)),
-    bySource(
+  return {
+    sleeps: records?.map((point) => recordOf(point, breaths)),
+    heart: bySource(
       hearts.has('dataPoints') ? hearts.get('dataPoints') : hearts,
       pointsOf(hearts, 'heartRate') ?? [],
     ),
-  );
+  };
 }
 
 /** The content of a point for its type, and its source. */

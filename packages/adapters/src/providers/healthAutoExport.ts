@@ -1,9 +1,9 @@
 import type { Stage } from '../sleep.js';
-import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
+import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
 import { fieldsOf, recordsOf, spanOf, type Field } from '../field.js';
 import { sleepsOfPieces, type Piece } from '../pieces.js';
-import type { Left, SleepDetails, SleepRecord } from '../records.js';
+import type { Left, Records, SleepDetails, SleepRecord } from '../records.js';
 import { Series, series } from '../series.js';
 
 /**
@@ -31,18 +31,19 @@ const PER_MINUTE: Readonly<Record<string, number>> = { 'count/min': 1, bpm: 1, '
 const DAY_MS = 86_400_000;
 
 /** The session of Health Auto Export's data. */
-export function fromHealthAutoExport(input: HealthAutoExportInput): Adapted {
+export const fromHealthAutoExport = /* @__PURE__ */ adapter('health_auto_export', ['export'], recordsIn);
+
+function recordsIn(input: HealthAutoExportInput): Records {
   const metrics = metricsOf(fieldsOf(input)('export'));
   const named = (name: string) => metrics.filter((metric) => metric.get('name').text() === name);
   const sleeps = named('sleep_analysis');
   const [heart, breath] = ['heart_rate', 'respiratory_rate'].map((name) => named(name).map(samplesOf));
-  const adapted = adapt(
-    input,
-    sleeps.length === 0 ? undefined : sleeps.flatMap(recordsOfMetric),
-    heart?.map((one) => one.series),
-    breath?.map((one) => one.series),
-  );
-  return { ...adapted, left: [...adapted.left, ...[...(heart ?? []), ...(breath ?? [])].flatMap((one) => one.left)] }; // prettier-ignore
+  return {
+    sleeps: sleeps.length === 0 ? undefined : sleeps.flatMap(recordsOfMetric),
+    heart: heart?.map((one) => one.series),
+    breath: breath?.map((one) => one.series),
+    left: [...(heart ?? []), ...(breath ?? [])].flatMap((one) => one.left),
+  };
 }
 
 function metricsOf(sent: Field): Field[] {

@@ -1,8 +1,8 @@
 import type { Stage } from '../sleep.js';
-import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
+import { adapter, type AdapterOptions } from '../adapt.js';
 import { stretches } from '../durations.js';
 import { fieldsOf, recordsOf, spanOf, type Field } from '../field.js';
-import type { SleepRecord } from '../records.js';
+import type { Records, SleepRecord } from '../records.js';
 import { namedSeries } from '../series.js';
 import { offsetMs } from '../zone.js';
 
@@ -33,18 +33,23 @@ const STAGES: readonly (Stage | 'asleep' | undefined)[] = [
 ];
 
 /** The session of Health Connect's records. */
-export function fromHealthConnect(input: HealthConnectInput): Adapted {
+export const fromHealthConnect = /* @__PURE__ */ adapter(
+  'health_connect',
+  ['sleep', 'heart_rate', 'respiratory_rate'],
+  recordsIn,
+);
+
+function recordsIn(input: HealthConnectInput): Records {
   const sent = fieldsOf(input);
   const hearts = sent('heart_rate');
   const samples = listOf(hearts, 'HeartRateRecord')?.flatMap((record) => record.get('samples').items());
   const breaths = sent('respiratory_rate');
   const rates = listOf(breaths, 'RespiratoryRateRecord');
-  return adapt(
-    input,
-    listOf(sent('sleep'), 'SleepSessionRecord')?.map(recordOf),
-    [namedSeries(hearts, samples ?? [], 'time', 'beatsPerMinute')],
-    [namedSeries(breaths, rates ?? [], 'time', 'rate')],
-  );
+  return {
+    sleeps: listOf(sent('sleep'), 'SleepSessionRecord')?.map(recordOf),
+    heart: [namedSeries(hearts, samples ?? [], 'time', 'beatsPerMinute')],
+    breath: [namedSeries(breaths, rates ?? [], 'time', 'rate')],
+  };
 }
 
 function listOf(sent: Field, type: string): Field[] | undefined {

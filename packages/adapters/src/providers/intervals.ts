@@ -1,7 +1,7 @@
-import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
+import { adapter, type AdapterOptions } from '../adapt.js';
 import { fieldsOf, recordsOf, spanOf, type Field } from '../field.js';
 import { sleepsOfPieces, type Piece } from '../pieces.js';
-import type { SleepRecord } from '../records.js';
+import type { Records, SleepRecord } from '../records.js';
 import { namedSeries } from '../series.js';
 import { STAGES, type Stage } from '../sleep.js';
 
@@ -16,7 +16,13 @@ export interface IntervalsInput extends AdapterOptions {
 }
 
 /** The session of a table. */
-export function fromIntervals(input: IntervalsInput): Adapted {
+export const fromIntervals = /* @__PURE__ */ adapter(
+  'intervals',
+  ['stages', 'heart_rate', 'respiratory_rate'],
+  recordsIn,
+);
+
+function recordsIn(input: IntervalsInput): Records {
   const sent = fieldsOf(input);
   const stages = sent('stages');
   const what = 'a list of intervals, with stage, from and to';
@@ -26,7 +32,7 @@ export function fromIntervals(input: IntervalsInput): Adapted {
     return [namedSeries(field, items ?? [], 'at', 'value')];
   };
   const sleeps = pieces && sleepsOf(stages, pieces);
-  return adapt(input, sleeps, samples(sent('heart_rate')), samples(sent('respiratory_rate')));
+  return { sleeps, heart: samples(sent('heart_rate')), breath: samples(sent('respiratory_rate')) };
 }
 
 function pieceOf(field: Field): Piece {

@@ -1,7 +1,7 @@
-import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
+import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
 import { fieldsOf, recordsOf, refuseOthers, spanOf, type Field } from '../field.js';
-import type { SleepDetails, SleepRecord } from '../records.js';
+import type { Records, SleepDetails, SleepRecord } from '../records.js';
 import { namedSeries, type Series } from '../series.js';
 
 /**
@@ -18,16 +18,21 @@ export interface JunctionInput extends AdapterOptions {
 }
 
 /** The session of Junction's data. */
-export function fromJunction(input: JunctionInput): Adapted {
+export const fromJunction = /* @__PURE__ */ adapter(
+  'junction',
+  ['sleep', 'heart_rate', 'respiratory_rate'],
+  recordsIn,
+);
+
+function recordsIn(input: JunctionInput): Records {
   const sent = fieldsOf(input);
   const sleeps = sleepsOf(sent('sleep'));
   refuseOthers('user_id', sleeps);
-  return adapt(
-    input,
-    sleeps?.map(recordOf),
-    seriesOf(sent('heart_rate')),
-    seriesOf(sent('respiratory_rate')),
-  );
+  return {
+    sleeps: sleeps?.map(recordOf),
+    heart: seriesOf(sent('heart_rate')),
+    breath: seriesOf(sent('respiratory_rate')),
+  };
 }
 
 function sleepsOf(sent: Field): Field[] | undefined {

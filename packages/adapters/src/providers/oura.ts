@@ -1,8 +1,8 @@
 import type { Span, Stage, StageDurations } from '../sleep.js';
-import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
+import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
 import { fieldsOf, recordsOf, spanOf, type Field } from '../field.js';
-import type { SleepDetails, SleepRecord } from '../records.js';
+import type { Records, SleepDetails, SleepRecord } from '../records.js';
 import { namedSeries, Series } from '../series.js';
 
 /**
@@ -19,7 +19,9 @@ export interface OuraInput extends AdapterOptions {
 const PHASES: Readonly<Record<string, Stage>> = { 1: 'deep', 2: 'light', 3: 'rem', 4: 'awake' };
 
 /** The session of Oura's answers. */
-export function fromOura(input: OuraInput): Adapted {
+export const fromOura = /* @__PURE__ */ adapter('oura', ['sleep', 'heart_rate'], recordsIn);
+
+function recordsIn(input: OuraInput): Records {
   const records = recordsOf(fieldsOf(input)('sleep'), {
     list: ['data'],
     one: 'bedtime_start',
@@ -32,7 +34,7 @@ export function fromOura(input: OuraInput): Adapted {
     what: 'the answer of /v2/usercollection/heartrate, with data',
   });
   const heart = namedSeries(sent.get('data'), samples ?? [], 'timestamp', 'bpm');
-  return adapt(input, records?.map(recordOf), [heart]);
+  return { sleeps: records?.map(recordOf), heart: [heart] };
 }
 
 /** `GET /v2/usercollection/daily_sleep` answers with scores of a night. */

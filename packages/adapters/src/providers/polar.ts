@@ -1,5 +1,5 @@
 import type { Span, Stage } from '../sleep.js';
-import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
+import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations, SOME_UNKNOWN, stretches, untilNext } from '../durations.js';
 import { fieldsOf, recordsOf, refuseOthers, spanOf, type Field } from '../field.js';
 import {
@@ -12,7 +12,7 @@ import {
   recordOfV4,
 } from './polarV4.js';
 import { firstFrom, once } from '../ordered.js';
-import type { SleepDetails, SleepRecord } from '../records.js';
+import type { Records, SleepDetails, SleepRecord } from '../records.js';
 import { Series, type Sample } from '../series.js';
 
 /**
@@ -41,7 +41,9 @@ const DAY_MS = 86_400_000;
 const LEVELS: readonly Stage[] = ['awake', 'rem', 'light', 'light', 'deep'];
 
 /** The session of Polar's answers. */
-export function fromPolar(input: PolarInput): Adapted {
+export const fromPolar = /* @__PURE__ */ adapter('polar', ['sleep', 'recharge', 'heart_rate'], recordsIn);
+
+function recordsIn(input: PolarInput): Records {
   const sent = fieldsOf(input);
   const nights = sent('sleep');
   const newer = nightSleepsOf(nights);
@@ -56,12 +58,12 @@ export function fromPolar(input: PolarInput): Adapted {
     byDate(ofV3, 'date', rechargeOf),
     byDate(ofV4, 'sleepResultDate', rechargeOfV4),
   ];
-  return adapt(
-    input,
-    newer?.map((night) => recordOfV4(night, rechargedV4)) ??
+  return {
+    sleeps:
+      newer?.map((night) => recordOfV4(night, rechargedV4)) ??
       older?.map((night) => recordOf(night, recharged)),
-    heartDaysOf(days)?.map(heartOfV4) ?? daysOf(days)?.map(heartOf),
-  );
+    heart: heartDaysOf(days)?.map(heartOfV4) ?? daysOf(days)?.map(heartOf),
+  };
 }
 
 /** The first of each date, read once for all nights of the date. */

@@ -1,8 +1,8 @@
 import type { Span, Stage } from '../sleep.js';
-import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
+import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations, stretches, untilNext } from '../durations.js';
 import { fieldsOf, recordsOf, refuseOthers, spanOf, type Field } from '../field.js';
-import type { SleepDetails, SleepRecord } from '../records.js';
+import type { Records, SleepDetails, SleepRecord } from '../records.js';
 import { namedSeries, type Series } from '../series.js';
 
 /**
@@ -29,13 +29,15 @@ const LEVELS: readonly (Stage | 'asleep' | undefined)[] = [
 ];
 
 /** The session of Terra's data. */
-export function fromTerra(input: TerraInput): Adapted {
+export const fromTerra = /* @__PURE__ */ adapter('terra', ['sleep', 'daily'], recordsIn);
+
+function recordsIn(input: TerraInput): Records {
   const sent = fieldsOf(input);
   const [event, day] = [sent('sleep'), sent('daily')];
   const days = dataOf(day, 'daily')?.map(heartOf);
   const sleeps = dataOf(event, 'sleep')?.map((one) => recordOf(one, sourceOf(event)));
   refuseOthers('user_id', [event.get('user'), day.get('user')]);
-  return adapt(input, sleeps, days);
+  return { sleeps, heart: days };
 }
 
 function dataOf(event: Field, type: string): Field[] | undefined {

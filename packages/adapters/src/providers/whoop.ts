@@ -1,7 +1,7 @@
-import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
+import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
 import { fieldsOf, recordsOf, refuseOthers, spanOf, type Field } from '../field.js';
-import type { SleepDetails, SleepRecord } from '../records.js';
+import type { Records, SleepDetails, SleepRecord } from '../records.js';
 import { offsetMs } from '../zone.js';
 
 /**
@@ -14,14 +14,16 @@ export interface WhoopInput extends AdapterOptions {
 }
 
 /** The session of WHOOP's answer. */
-export function fromWhoop(input: WhoopInput): Adapted {
+export const fromWhoop = /* @__PURE__ */ adapter('whoop', ['sleep'], recordsIn);
+
+function recordsIn(input: WhoopInput): Records {
   const sent = fieldsOf(input)('sleep');
   if (sent.has('type') && sent.has('id'))
     sent.get('type').fail('a webhook event has no data; ask for the sleep of its id');
   const what = 'the answer of /v2/activity/sleep, with records';
   const records = recordsOf(sent, { list: ['records'], one: 'start', what });
   refuseOthers('user_id', records);
-  return adapt(input, records?.map(recordOf));
+  return { sleeps: records?.map(recordOf) };
 }
 
 function recordOf(field: Field): SleepRecord {

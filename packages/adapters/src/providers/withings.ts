@@ -1,9 +1,9 @@
 import type { Span, Stage } from '../sleep.js';
-import { adapt, type Adapted, type AdapterOptions } from '../adapt.js';
+import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations, stretches, Stretches } from '../durations.js';
 import { Field, fieldsOf, recordsOf } from '../field.js';
 import { grouped, once } from '../ordered.js';
-import type { SleepDetails, SleepRecord } from '../records.js';
+import type { Records, SleepDetails, SleepRecord } from '../records.js';
 import { Series } from '../series.js';
 import { offsetAt } from '../zone.js';
 
@@ -24,7 +24,9 @@ export interface WithingsInput extends AdapterOptions {
 const STATES: readonly (Stage | 'asleep')[] = ['awake', 'light', 'deep', 'rem', 'asleep'];
 
 /** The session of Withings' answers. */
-export function fromWithings(input: WithingsInput): Adapted {
+export const fromWithings = /* @__PURE__ */ adapter('withings', ['summary', 'sleep', 'activity'], recordsIn);
+
+function recordsIn(input: WithingsInput): Records {
   const sent = fieldsOf(input);
   const parts = seriesOf(sent('sleep'), 'get') ?? [];
   const records = seriesOf(sent('summary'), 'getsummary');
@@ -32,12 +34,11 @@ export function fromWithings(input: WithingsInput): Adapted {
   const moments = momentsOf(seen);
   const samples = (name: string) => parts.map((part) => samplesOf(part.get(name)));
   const states = statesOf(parts);
-  return adapt(
-    input,
-    records?.map((record) => recordOf(record, states)),
-    [...samples('hr'), ...byDevice(seen, moments, 'heart_rate')],
-    [...samples('rr'), ...byDevice(seen, moments, 'rr')],
-  );
+  return {
+    sleeps: records?.map((record) => recordOf(record, states)),
+    heart: [...samples('hr'), ...byDevice(seen, moments, 'heart_rate')],
+    breath: [...samples('rr'), ...byDevice(seen, moments, 'rr')],
+  };
 }
 
 function checkStatus(answer: Field): void {

@@ -40,15 +40,15 @@ export const EXAMPLES = {
   'Ordinary night': ORDINARY,
   'Short night': {
     ...ORDINARY,
-    bed: 825,
-    wake: 1080,
+    bed: 840,
+    wake: 1065,
     deep: 18,
     rem: 14,
     awake: 12,
-    nightHeart: 64,
+    nightHeart: 66,
     nightBreath: 15,
-    dayHeart: 78,
-    dayBreath: 16,
+    dayHeart: 84,
+    dayBreath: 16.5,
   },
   Fever: {
     ...ORDINARY,
@@ -63,8 +63,6 @@ export const EXAMPLES = {
 };
 
 export const FIRST = { ...PERSON, ...ORDINARY };
-
-export const isOfPerson = (name) => name in PERSON;
 
 /** The fields of a session that are the person's. */
 export function personOf({ age, height, weight, sex }) {

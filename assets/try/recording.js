@@ -1,4 +1,4 @@
-/** A night as a provider sent it: what is pasted becomes a recording, and what was read of it is told. */
+/** A night that is pasted, as a provider sent it or as a whole request; and what was read of it. */
 import { byId, element, holding, setText } from '../dashboard/dom.js';
 
 /** A request longer than this is shown without its answers. */
@@ -8,10 +8,16 @@ const OPTIONS = ['provider', 'at', 'zone', 'newest_night_within_hours'];
 /** An example for each provider: its other fields are the names of that provider's answers, the main one first. */
 let examples = {};
 let onChange = () => undefined;
+let zone;
 
-/** `onRecording` is called with each recording that is to be scored, or with undefined where sliders count again. */
-export async function makeRecording(onRecording) {
-  onChange = onRecording;
+/**
+ * `onPasted` is called with each request that is to be scored (without the person, where a recording alone was
+ * pasted), or with undefined where sliders count again. The address may name an example of the reference:
+ * `#example=oura`.
+ */
+export async function makeRecording(onPasted) {
+  onChange = onPasted;
+  makeTabs();
   const response = await fetch('try/recordings.json', { cache: 'no-store' });
   examples = await response.json();
   for (const provider of Object.keys(examples)) byId('provider').append(new Option(provider));
@@ -21,28 +27,69 @@ export async function makeRecording(onRecording) {
   });
   byId('read').addEventListener('click', read);
   byId('sliders').addEventListener('click', () => onChange(undefined));
+  addEventListener('hashchange', () => void openNamed());
+  await openNamed();
+}
+
+async function openNamed() {
+  const name = new URLSearchParams(location.hash.slice(1)).get('example');
+  if (name === null) return;
+  const { paths } = await (await fetch('openapi.json')).json();
+  const example = paths['/predict'].post.requestBody.content['application/json'].examples[name];
+  if (example === undefined) return;
+  open('paste');
+  if (name in examples) byId('provider').value = name;
+  byId('pasted').value = JSON.stringify(example.value, null, 2);
+  read();
+}
+
+const TABS = ['compose', 'paste'];
+
+/** As the ARIA practices have it: one tab is in the order of focus, arrows go to the other. */
+function makeTabs() {
+  for (const name of TABS) {
+    const tab = byId(`tab-${name}`);
+    tab.addEventListener('click', () => open(name));
+    tab.addEventListener('keydown', ({ key }) => {
+      if (key !== 'ArrowLeft' && key !== 'ArrowRight') return;
+      const other = TABS.find((one) => one !== name);
+      open(other);
+      byId(`tab-${other}`).focus();
+    });
+  }
+  open('compose');
+}
+
+function open(name) {
+  for (const one of TABS) {
+    byId(one).hidden = one !== name;
+    byId(`tab-${one}`).setAttribute('aria-selected', String(one === name));
+    byId(`tab-${one}`).tabIndex = one === name ? 0 : -1;
+  }
 }
 
 const chosen = () => byId('provider').value;
 
 function read() {
-  const { recording, problem } = recordingOf(byId('pasted').value, chosen());
+  const { request, recording, problem } = pastedOf(byId('pasted').value, chosen());
   setText(byId('unread'), problem ?? '');
-  if (recording !== undefined) onChange(recording);
+  byId('pasted').setAttribute('aria-invalid', String(problem !== undefined));
+  if (problem !== undefined) return;
+  zone = zoneOf(request?.current_session.recording ?? recording);
+  onChange(request ?? { current_session: { recording } });
 }
 
-/** A recording as it is, its answers by their names, or the main answer alone. */
-function recordingOf(text, provider) {
+/** A request, a recording as it is, its answers by their names, or the main answer alone. */
+function pastedOf(text, provider) {
   let sent;
   try {
     sent = JSON.parse(text);
   } catch {
-    return { problem: 'This is no JSON: paste the whole answer, from its first bracket to its last.' };
+    return { problem: 'Error: this is no JSON. Paste the whole answer, from its first bracket to its last.' };
   }
   const names = Object.keys(examples[provider]).filter((name) => !OPTIONS.includes(name));
   const isObject = typeof sent === 'object' && sent !== null && !Array.isArray(sent);
-  const nested = isObject && sent.current_session?.recording;
-  if (nested) return { recording: nested };
+  if (isObject && typeof (sent.current_session ?? undefined) === 'object') return { request: sent };
   if (isObject && 'provider' in sent && sent.provider in examples) return { recording: sent };
   const { timeZone: zone } = Intl.DateTimeFormat().resolvedOptions();
   if (isObject && names.some((name) => name in sent)) return { recording: { provider, zone, ...sent } };
@@ -51,8 +98,8 @@ function recordingOf(text, provider) {
 
 /** The same request, short enough to be read. */
 export function shortened(request) {
-  if (JSON.stringify(request).length <= SHOWN_MAX) return request;
   const { recording, ...person } = request.current_session;
+  if (recording === undefined || JSON.stringify(request).length <= SHOWN_MAX) return request;
   const names = Object.entries(recording).map(([name, value]) => [
     name,
     OPTIONS.includes(name) ? value : '…',
@@ -70,7 +117,7 @@ export function tellRecording(recording) {
   const text =
     sleep === null
       ? 'No night was found: the hour before is scored alone.'
-      : `The night of ${night ?? 'an unknown date'}, ${clock(sleep.from)} to ${clock(sleep.to)} UTC${parts}${source}.`;
+      : `The night of ${night ?? 'an unknown date'}, ${clock(sleep.from)} to ${clock(sleep.to)} (${zone})${parts}${source}.`;
   setText(byId('found'), text);
   byId('left').replaceChildren(
     ...left.map(({ what, why }) => holding('li', [element('code', what), ` ${why}`])),
@@ -78,4 +125,17 @@ export function tellRecording(recording) {
   setText(byId('left-title'), left.length === 0 ? 'All that was sent was used.' : 'Sent and not used:');
 }
 
-const clock = (time) => time.slice(11, 16);
+/** The person's: as sent, else of the first time with an offset, else of this browser. */
+function zoneOf(recording) {
+  const [, offset] = /T\d\d:\d\d[\d:.]*([+-]\d\d:?\d\d)"/.exec(JSON.stringify(recording ?? {})) ?? [];
+  const utc = offset && `UTC${offset.replace(/(?<=^...)(?=\d)/, ':')}`;
+  return recording?.zone ?? utc ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
+function clock(time) {
+  const [, sign, hours, minutes] = /^UTC([+-])(\d\d):(\d\d)$/.exec(zone) ?? [];
+  const offsetMin = sign === undefined ? 0 : Number(`${sign}1`) * (Number(hours) * 60 + Number(minutes));
+  const timeZone = sign === undefined ? zone : 'UTC';
+  const shown = new Date(Date.parse(time) + offsetMin * 60_000);
+  return shown.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit', timeZone });
+}

@@ -1,4 +1,6 @@
-/** Draws an answer: the five scores on their axis, and what made the chosen one. Whole points: no score is known better. */
+/**
+ * Draws an answer: the five scores on their axis, and what made the chosen one. A score has whole points, what
+ * adds up has tenths. */
 import { byId, element, holding, setText } from '../dashboard/dom.js';
 
 const SVG = 'http://www.w3.org/2000/svg';
@@ -40,7 +42,14 @@ export function makeScores(onChosen) {
     byId('strip').append(holding('span', [label, brief]));
     rows.set(name, { row, svg, number, change, brief, unseen });
   }
-  byId('scores').replaceChildren(...[...rows.values()].map(({ row }) => row));
+  const marks = holding(
+    'span',
+    [0, 50, 100].map((at) => element('span', String(at))),
+    'marks',
+  );
+  const scale = holding('div', [element('span'), marks], 'score scale');
+  scale.setAttribute('aria-hidden', 'true');
+  byId('scores').replaceChildren(...[...rows.values()].map(({ row }) => row), scale);
   const key = (kind, ...words) => holding('span', [element('span', undefined, `key ${kind}`), ...words]);
   byId('legend').replaceChildren(
     key('dot', 'score'),
@@ -77,6 +86,20 @@ export function showScores(newAnswer) {
   explain();
 }
 
+/** Shows that there are none. */
+export function clearScores() {
+  answer = undefined;
+  for (const { svg, number, change, brief, unseen } of rows.values()) {
+    svg.replaceChildren();
+    setText(number, '–');
+    setText(change, '');
+    setText(brief, '–');
+    setText(unseen, 'no score');
+  }
+  for (const id of ['labels', 'sentences', 'quality']) setText(byId(id), '');
+  byId('contributors').replaceChildren();
+}
+
 /** All scores in one sentence, for those who don't see them move. */
 export function sentenceOfAll() {
   return Object.entries(NAMES)
@@ -106,13 +129,27 @@ function explain() {
   setText(byId('sentences'), explanation.scores[chosen].text);
   const parts = explanation.contributors.map(({ label, [chosen]: points }) => ({ label, points }));
   const most = Math.max(POINTS_LEAST, ...parts.map(({ points }) => Math.abs(points)));
+  const { change } = explanation.scores[chosen];
+  const tenths = tenthsOf(
+    parts.map(({ points }) => points),
+    change,
+  );
   byId('contributors').replaceChildren(
-    ...parts.map(({ label, points }) =>
+    ...parts.map(({ label, points }, index) =>
       holding(
         'div',
-        [element('span', label), drawBar(points / most), element('span', signed(points) || '0', 'points')],
+        [
+          element('span', label),
+          drawBar(points / most),
+          element('span', signed(tenths[index]) || '0', 'points'),
+        ],
         'part',
       ),
+    ),
+    holding(
+      'div',
+      [element('span', 'in all'), element('span'), element('span', signed(change) || '0', 'points')],
+      'part sum',
     ),
   );
   showQuality(explanation.quality);
@@ -192,8 +229,19 @@ export function drawLine(nights) {
   return svg;
 }
 
-/** To whole points; '' where that is none. */
+/** Parts in tenths that add up to `sum` in tenths: the largest absorbs what rounding leaves, as in the answer. */
+function tenthsOf(parts, sum) {
+  const whole = parts.map((points) => Math.round(points * 10));
+  const largest = parts.reduce(
+    (at, points, index) => (Math.abs(points) > Math.abs(parts[at]) ? index : at),
+    0,
+  );
+  whole[largest] += Math.round(sum * 10) - whole.reduce((total, one) => total + one, 0);
+  return whole.map((one) => one / 10);
+}
+
+/** To a tenth; '' where that is none. */
 function signed(points) {
-  const whole = Math.round(Math.abs(points));
-  return whole === 0 ? '' : `${points > 0 ? '+' : '−'}${whole}`;
+  const tenths = Math.round(points * 10);
+  return tenths === 0 ? '' : `${tenths > 0 ? '+' : '−'}${(Math.abs(tenths) / 10).toFixed(1)}`;
 }

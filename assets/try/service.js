@@ -12,7 +12,7 @@ export async function tellService() {
 
 /**
  * `ask(request)` resolves with the answer, or with undefined where a newer question came first or it was refused.
- * `onProblem` gets a sentence, '' when all is well again, and the status.
+ * `onProblem` gets a sentence, '' when all is well again, and the outcome: its status, and `retryMs` where it is asked again.
  */
 export function asker({ keyOf, onProblem }) {
   let waiting;
@@ -28,7 +28,7 @@ export function asker({ keyOf, onProblem }) {
       const outcome = await send(request, keyOf());
       // From the answer on: requests that waited on their way would arrive closer together than they were sent.
       lastMs = performance.now();
-      onProblem(outcome.problem ?? '', outcome.status);
+      onProblem(outcome.problem ?? '', outcome);
       const isNewest = waiting.request === request;
       if (outcome.retryMs !== undefined && isNewest) {
         await sleep(outcome.retryMs);

@@ -1,9 +1,17 @@
 /** The page `/try`: a night put together by hand, and its scores. Nothing of it is stored. */
 import { byId, element, holding, setText } from '../dashboard/dom.js';
 import { makeCode, showCode } from './code.js';
-import { EXAMPLES, FIRST, hours, isOfPerson, minutesOf, personOf, requestOf, SLIDERS } from './night.js';
+import { EXAMPLES, FIRST, hours, minutesOf, personOf, requestOf, SLIDERS } from './night.js';
 import { makeRecording, shortened, tellRecording } from './recording.js';
-import { chosenScore, drawLine, makeScores, nameOf, sentenceOfAll, showScores } from './scores.js';
+import {
+  chosenScore,
+  clearScores,
+  drawLine,
+  makeScores,
+  nameOf,
+  sentenceOfAll,
+  showScores,
+} from './scores.js';
 import { asker, tellService } from './service.js';
 
 /** The first night lies so many days back, so that the last may be today: clients refuse nights that are to come. */
@@ -12,8 +20,8 @@ const DAY_MS = 86_400_000;
 const TOLD_AFTER_MS = 1200;
 
 let night = FIRST;
-/** What a provider sent, in place of what the sliders say of the night. */
-let recording;
+/** The request that was pasted, in place of what the sliders say. */
+let pasted;
 /** What the service said of each night before this one, the oldest first. */
 let nights = [];
 let history = '';
@@ -29,9 +37,13 @@ const firstMs = Date.now() - (NIGHTS_MAX - 1) * DAY_MS;
 
 const dateOf = (index) => new Date(firstMs + index * DAY_MS).toISOString().slice(0, 10);
 const requestNow = () =>
-  recording === undefined
+  pasted === undefined
     ? requestOf(night, { history, date: dateOf(nights.length), measurements })
-    : { current_session: { recording, ...personOf(night) }, explain: true };
+    : isWhole()
+      ? { ...pasted, explain: true }
+      : { current_session: { ...pasted.current_session, ...personOf(night) }, explain: true };
+/** Whether what was pasted says who the person is: a recording alone does not. */
+const isWhole = () => Object.keys(pasted?.current_session ?? {}).some((name) => name !== 'recording');
 
 const ask = asker({ keyOf: () => byId('key').value.trim(), onProblem: tellProblem });
 const sliders = new Map(Object.entries(SLIDERS).map(([name, slider]) => [name, makeSlider(name, slider)]));
@@ -72,7 +84,7 @@ function start() {
   makeCode();
   showInputs();
   void makeRecording((read) => {
-    recording = read;
+    pasted = read;
     showInputs();
     void score();
   });
@@ -96,7 +108,6 @@ function urlOf(address) {
 
 function change(parts) {
   night = { ...night, ...parts };
-  if (!Object.keys(parts).every(isOfPerson)) recording = undefined;
   showInputs();
   void score();
 }
@@ -148,11 +159,15 @@ function asleepMin() {
 
 function setBusy() {
   const isFull = nights.length >= NIGHTS_MAX - 1;
-  const isRecorded = recording !== undefined; // its nights lie elsewhere than those of this page
-  byId('next').disabled = isPassing || isFull || isRecorded;
-  byId('week').disabled = isPassing || isFull || isRecorded;
-  byId('add').disabled = isRecorded;
-  byId('sliders').disabled = !isRecorded;
+  const isPasted = pasted !== undefined; // its nights lie elsewhere than those of this page
+  byId('next').disabled = isPassing || isFull || isPasted;
+  byId('week').disabled = isPassing || isFull || isPasted;
+  byId('add').disabled = isPasted;
+  for (const part of document.querySelectorAll('.by-hand')) part.disabled = isPasted;
+  for (const reason of document.querySelectorAll('.off')) reason.hidden = !isPasted;
+  byId('past').hidden = isPasted;
+  byId('person').disabled = isWhole();
+  byId('whole').hidden = !isWhole();
   byId('forget').disabled = isPassing || nights.length === 0;
 }
 
@@ -166,7 +181,7 @@ function showInputs() {
   setText(byId('sleep'), `Asleep ${hours(asleepMin())}, of it ${hours(minutesOf(night).light)} light.`);
   for (const [made, example] of examples) {
     const isChosen =
-      recording === undefined && Object.entries(example).every(([name, value]) => night[name] === value);
+      pasted === undefined && Object.entries(example).every(([name, value]) => night[name] === value);
     made.setAttribute('aria-pressed', String(isChosen));
   }
   sex.select.value = night.sex ?? '';
@@ -254,9 +269,18 @@ function button(text, onClick) {
   return made;
 }
 
-function tellProblem(text, status) {
+/** Scores that answer another night would pass for this one's: with a problem there are none. */
+function tellProblem(text, { status, retryMs } = {}) {
   const problem = byId('problem');
   problem.hidden = text === '';
-  setText(problem, text);
+  const isError = status !== undefined && retryMs === undefined;
+  problem.className = isError ? 'error' : '';
+  setText(problem, text !== '' && isError ? `Error: ${text}` : text);
+  if (text !== '') {
+    shown = undefined;
+    clearTimeout(telling);
+    clearScores();
+    tellRecording(undefined);
+  }
   if (status === 401) byId('key-card').hidden = false;
 }

@@ -15,6 +15,7 @@ import {
   openPage,
   PHONE,
   seriousFindings,
+  staysInside,
   WAIT,
   WITHOUT_BROWSER,
 } from '../fixtures/browser.js';
@@ -64,9 +65,18 @@ const WORKS: Readonly<Record<string, (t: Test, page: Page, after: After) => Prom
     t.ok(Number(short.attention) < Number(ordinary.attention));
     await page.click('[data-score=attention]');
     t.match(await page.textContent('#sentences'), /^Attention is \d+, .*amount of sleep/);
-    t.equal(await page.locator('#contributors .part').count(), 6);
-    for (const number of await page.locator('#outcome .points').allInnerTexts())
-      t.match(number, /^(\d+\s*)?([+−]?\d+)?$/, 'whole points');
+    t.equal(await page.locator('#contributors .part:not(.sum)').count(), 6);
+    const tenths = (text: string): number => Math.round(10 * Number(text.replace('−', '-')));
+    const parts = await page.locator('#contributors .part:not(.sum) .points').allInnerTexts();
+    const sum = tenths(await page.locator('#contributors .sum .points').innerText());
+    t.equal(
+      parts.map(tenths).reduce((total, one) => total + one, 0),
+      sum,
+      'the six add up to the change',
+    );
+    t.equal(tenths(await page.locator('[data-score=attention] small').innerText()), sum);
+    t.match(await page.locator('[data-score=attention] b').innerText(), /^\d+$/, 'a score has whole points');
+    t.strictSame(await page.locator('#scores .marks span').allInnerTexts(), ['0', '50', '100']);
     t.match(await page.textContent('#disclaimer'), 'no diagnosis');
   },
   async 'sleep stages are moved with the keyboard, and the rest is light sleep'(t, page, after) {
@@ -109,15 +119,36 @@ const WORKS: Readonly<Record<string, (t: Test, page: Page, after: After) => Prom
     t.equal((await after(() => page.click('#results button'))).unmeasured, undefined);
   },
   async 'a night as a provider sent it'(t, page, after) {
+    await page.getByRole('tab', { name: 'Paste' }).click();
+    t.equal(await page.locator('#compose').isVisible(), false);
     await page.selectOption('#provider', 'oura');
     await after(() => page.click('#example'));
-    t.match(await page.textContent('#found'), 'The night of 2026-03-02, 22:00 to 06:00 UTC');
+    t.match(await page.textContent('#found'), 'The night of 2026-03-02, 23:00 to 07:00 (UTC+01:00)');
     t.match(await page.textContent('#left-title'), 'All that was sent was used.');
     await page.fill('#pasted', '{"data":');
     await page.click('#read');
-    t.match(await page.textContent('#unread'), 'This is no JSON');
+    t.match(await page.textContent('#unread'), /^Error: this is no JSON/);
+    t.equal(await page.getAttribute('#pasted', 'aria-invalid'), 'true');
+    await page.keyboard.press('Escape');
+    await page.locator('#tab-paste').press('ArrowLeft');
+    t.ok(await page.locator('#slider-deep').isDisabled());
+    t.match(await page.innerText('#compose .off'), 'so these sliders are off');
+    await staysInside(t, page);
     await after(() => page.click('#sliders'));
     t.equal(await page.locator('#recorded').isVisible(), false);
+    t.ok(await page.locator('#slider-deep').isEnabled());
+  },
+  async 'a refusal is an error, and takes the old scores away'(t, page, after) {
+    await page.click('#tab-paste');
+    await page.fill('#pasted', '{"current_session":{"age":1000}}');
+    await page.click('#read');
+    await page.waitForSelector('#problem.error', WAIT);
+    t.match(await page.textContent('#problem'), /^Error: .*less than or equal/);
+    t.strictSame(await page.locator('#scores b').allInnerTexts(), Array<string>(5).fill('–'));
+    t.equal(await page.innerText('#sentences'), '');
+    await page.click('#tab-compose');
+    await after(() => page.click('#sliders'));
+    t.equal(await page.locator('#problem').isVisible(), false);
   },
   async 'it reports that the service does not answer'(t, page) {
     await page.route('**/try/score', (route) =>
@@ -166,6 +197,33 @@ t.test('the pages', { skip: WITHOUT_BROWSER }, async (t) => {
       t.strictSame([...opened.elsewhere, ...opened.complaints], []);
     });
   }
+  await t.test(
+    'the live page judges five seconds, and one slow first request flattens nothing',
+    async (t) => {
+      const start = await startEvent(`http://127.0.0.1:${server.adminPort}/events`);
+      const points = Array.from({ length: 12 }, (_, index) => ({
+        ...start.points.at(-1),
+        atMs: Date.now() - (12 - index) * 1000,
+        served: index,
+        p99Ms: index === 11 ? 900 : 2,
+        stagesMs: start.stages.map(() => (index === 0 ? 100 : 0.5)),
+      }));
+      const page = await browser.newPage({ viewport: { width: DESK.width, height: 800 } });
+      t.teardown(() => page.close());
+      const body = `event: start\ndata: ${JSON.stringify({ ...start, points })}\n\n`;
+      await page.route('**/events', (route) => route.fulfill({ contentType: 'text/event-stream', body }));
+      await page.goto(`http://127.0.0.1:${server.adminPort}/`, WAIT);
+      await page.waitForSelector('#charts figure', WAIT);
+      const tile = (name: string) => page.innerText(`#tiles div:has(dt:text-is("${name}")) dd span`);
+      t.equal(await page.innerText('#now-title'), 'The last 5 seconds');
+      t.strictSame([await tile('scored'), await tile('p99')], ['9', '2'], 'mean of rates, median of p99');
+      t.match(await page.locator('figcaption', { hasText: 'Time by stage' }).innerText(), 'cut: highest 600');
+      const heights = await page
+        .locator('#charts figure')
+        .evaluateAll((all) => all.map((one) => one.getBoundingClientRect().height));
+      t.equal(new Set(heights).size, 1, 'equal cards');
+    },
+  );
   await t.test('the live page reports that the server has gone', async (t) => {
     const { page } = await opening(t, '/');
     await page.waitForSelector('#status.good', WAIT);
@@ -276,6 +334,17 @@ t.test('a listener that other machines reach asks for a key', { skip: WITHOUT_BR
   );
   t.notMatch(server.output(), key);
 });
+
+/** What the feed of the live page begins with. */
+async function startEvent(url: string): Promise<{ points: readonly object[]; stages: readonly string[] }> {
+  const response = await fetch(url);
+  let text = '';
+  for await (const piece of response.body ?? []) {
+    text += Buffer.from(piece as Uint8Array).toString();
+    if (text.includes('\n\n')) break;
+  }
+  return JSON.parse(text.slice(text.indexOf('{'), text.indexOf('\n\n'))) as never;
+}
 
 // What follows runs in the page: it may use nothing from here.
 

@@ -29,7 +29,6 @@ export function updateCharts(newPoints) {
   points = newPoints;
   for (const { plot, chart, series } of drawn) plot.setData(columns(chart, series));
   for (const one of drawn) showValues(one);
-  drawn.forEach(tellCut);
   describe();
 }
 
@@ -53,17 +52,18 @@ function draw(chart) {
   plot.root.querySelector('canvas')?.setAttribute('role', 'img');
   const one = { plot, chart, series, figure, values, cut };
   plot.hooks.setCursor = [() => showValues(one)];
+  plot.hooks.draw = [() => tellCut(one)];
   showValues(one);
   return one;
 }
 
 /** As the series is drawn: a line, or a filled band. */
-function swatch({ color, dash }, { stacked }) {
+function swatch({ color, dash, width = 2.5 }, { stacked }) {
   const svg = document.createElementNS(SVG, 'svg');
   svg.setAttribute('viewBox', '0 0 22 10');
   svg.setAttribute('aria-hidden', 'true');
   const line = document.createElementNS(SVG, 'line');
-  const attributes = { x1: 0, x2: 22, y1: 5, y2: 5, 'stroke-width': stacked ? 10 : 2.5 };
+  const attributes = { x1: 0, x2: 22, y1: 5, y2: 5, 'stroke-width': stacked ? 10 : width };
   for (const [name, value] of Object.entries(attributes)) line.setAttribute(name, value);
   line.setAttribute('stroke', colour(`--series-${color}`));
   if (dash !== undefined) line.setAttribute('stroke-dasharray', dash.join(' '));
@@ -129,10 +129,10 @@ function options(chart, series, width) {
     bands: chart.stacked ? lines.slice(1).map((_, index) => ({ series: [index + 1, index + 2] })) : [],
     series: [
       {},
-      ...lines.map(({ color, dash }) => ({
-        stroke: colour(`--series-${color}`),
+      ...lines.map(({ color, dash, width = 1.5 }) => ({
+        stroke: colour(`--series-${color}`) + (width > 2 ? '80' : ''),
         fill: chart.stacked ? `${colour(`--series-${color}`)}c0` : undefined,
-        width: chart.stacked ? 0.5 : 1.5,
+        width: chart.stacked ? 0.5 : width,
         dash,
         points: { show: false },
       })),
@@ -146,7 +146,7 @@ function yScale({ log, top }) {
     : { range: (plot, low, high) => [0, top ?? Math.max(1, usualTop(plot, high ?? 0) * 1.1)] };
 }
 
-/** One spike of a few seconds must not flatten all the rest: where it is far above, it is cut. */
+/** One spike of a few seconds, or one slow first request, must not flatten all the rest: far above, it is cut. */
 const FAR_ABOVE = 4;
 const SPIKE_SHARE = 0.02;
 
@@ -158,17 +158,18 @@ function tellCut({ plot, chart, cut }) {
 }
 
 function usualTop(plot, high) {
-  const values = plot.data
-    .slice(1)
-    .flat()
-    .filter((value) => value !== null && !Number.isNaN(value) && value > 0)
+  const [times, ...lines] = plot.data;
+  const tops = times
+    .map((_, at) => Math.max(...lines.map((line) => line[at] ?? 0)))
+    .filter((value) => value > 0)
     .toSorted((a, b) => a - b);
-  const usual = values[Math.floor((values.length - 1) * (1 - SPIKE_SHARE))] ?? 0;
-  return values.length >= 1 / SPIKE_SHARE && high > FAR_ABOVE * usual ? usual * 2 : high;
+  const spikes = Math.max(1, Math.floor(tops.length * SPIKE_SHARE));
+  const usual = tops.at(-1 - spikes) ?? 0;
+  return tops.length > 2 && high > FAR_ABOVE * usual ? usual * 2 : high;
 }
 
 function yAxis({ log }) {
-  if (!log) return { size: 54, values: (_, values) => values.map((v) => (v === null ? '' : compact(v))) };
+  if (!log) return { size: 62, values: (_, values) => values.map((v) => (v === null ? '' : compact(v))) };
   return {
     size: 62,
     splits: (_, axis, low, high) => ticks(low, high),

@@ -25,7 +25,7 @@ function update() {
   setText(byId('version'), `${start.version} on Node ${start.node}`);
   setText(byId('uptime'), duration(nowMs() - start.startedMs));
   showDiagnosis(diagnosis);
-  updateTiles(points.at(-1), diagnosis);
+  updateTiles(points.slice(-start.judgedPoints), diagnosis);
   updateRefusals(points, start.causes);
   showShadow(latest.shadow);
 }
@@ -48,6 +48,7 @@ function onStart(data) {
   points = data.points;
   setSymptoms(start.symptoms);
   makeTiles(start);
+  setText(byId('now-title'), `The last ${start.judgedPoints} seconds`);
   showSettings(start.settings);
   byId('try').hidden = !start.hasTry;
   showFleet(start.grafanaUrl);

@@ -18,7 +18,7 @@ export function setSymptoms(list) {
 
 export function showDiagnosis({ level, sentence, symptoms }) {
   byId('diagnosis').className = level;
-  setText(byId('level'), `${WORDS[level]} · the last 5 seconds`);
+  setText(byId('level'), `${WORDS[level]} · ${byId('now-title').textContent}`);
   setText(byId('sentence'), sentence);
   document.title = `${level === 'calm' ? '' : `${level}: `}acuity`;
   const key = JSON.stringify(symptoms);

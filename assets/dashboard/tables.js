@@ -75,8 +75,32 @@ export function makeTiles(start) {
   byId('more-tiles').replaceChildren(...of(false));
 }
 
-export function updateTiles(point, { symptoms: shown }) {
-  if (point === undefined) return;
+/** One point of the seconds that the diagnosis judges, by its rules (src/admin/measurements.ts). */
+function together(points) {
+  const known = (read) =>
+    points
+      .map(read)
+      .filter((value) => value !== null && value !== undefined)
+      .toSorted((a, b) => a - b);
+  const mean = (read) => known(read).reduce((sum, value, _, { length }) => sum + value / length, 0);
+  const middle = (name) => {
+    const values = known((point) => point[name]);
+    return values[Math.floor((values.length - 1) / 2)];
+  };
+  const last = points.at(-1);
+  const means = ['served', 'refused', 'workersBusy', 'inFlight'];
+  return {
+    ...last,
+    ...Object.fromEntries(means.map((name) => [name, mean((point) => point[name])])),
+    ...Object.fromEntries(['p50Ms', 'p99Ms', 'p999Ms', 'batchRows'].map((name) => [name, middle(name)])),
+    loopsBusy: last.loopsBusy.map((_, loop) => mean((point) => point.loopsBusy[loop])),
+    inFlightMost: Math.max(...points.map((point) => point.inFlightMost)),
+  };
+}
+
+export function updateTiles(points, { symptoms: shown }) {
+  if (points.length === 0) return;
+  const point = together(points);
   const levels = new Map(shown.map(({ id, level }) => [id, level]));
   for (const { name, value, symptoms = [] } of TILES) {
     const tile = tiles.get(name);

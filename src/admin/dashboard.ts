@@ -88,6 +88,7 @@ export class Dashboard {
     return {
       points: timeSeries.points,
       pointsMax: POINTS_MAX,
+      judgedPoints: JUDGED_POINTS,
       version,
       node: process.versions.node,
       startedMs: this.startedMs,

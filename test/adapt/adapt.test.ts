@@ -131,6 +131,27 @@ t.test('an export of the Health app: every night, and acuity score takes the lin
   t.match(tally, { lines: DAYS.length, badLines: 0 });
 });
 
+t.test('XML is read as XML, however it is written', async (t) => {
+  const plain = `${exportOf(DAYS)}</HealthData>\n`;
+  const forms = {
+    lines: plain.replaceAll(/<(Record|ExportDate) /g, '<$1\n    ').replaceAll('" ', '"\r\n\t'),
+    quotes: plain.replaceAll('"', "'").replaceAll('Anna’s', 'Anna&#x2019;s'),
+    spaces: plain.replaceAll('=', ' =\t').replaceAll('/>', ' />'),
+    greater: plain.replaceAll('Anna’s Watch', '> Anna’s <Watch>'.replace('<', '&lt;')),
+  };
+  const wanted = await acuity(['adapt', 'apple_health', fileIn('plain', plain)]);
+  for (const [name, text] of Object.entries(forms)) {
+    const { stdout, code } = await acuity(['adapt', 'apple_health', fileIn(name, text)]);
+    t.equal(code, 0, name);
+    t.equal(stdout, wanted.stdout, name);
+  }
+  t.equal(wanted.stdout.split('\n').length, DAYS.length + 1);
+
+  function fileIn(name: string, text: string): string {
+    return join(t.testdir({ [name]: text }), name);
+  }
+});
+
 t.test('what can’t be read is said with its file, and ends with 65', async (t) => {
   const folder = t.testdir({
     'export.zip': 'PK\u0003\u0004 …',

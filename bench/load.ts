@@ -11,7 +11,7 @@ import { fixedRate, ohaUnavailable } from './load/oha.js';
 import { loadPage } from './load/page.js';
 import { settingsOf, verdictOn, type Setting, type Tried } from './load/verdict.js';
 import { service } from './peers/catalogue.js';
-import { withPeers } from './server.js';
+import { bySocket, withPeers } from './server.js';
 import { interleaved, spread } from './spread.js';
 
 /** Shares of the asked rate that are measured, too: the curve of the page. */
@@ -23,6 +23,9 @@ export const USAGE = `npm run bench -- load [options]
   --rate N           requests a second that the service is to answer (default 10000)
   --workers N,…      worker threads (default 1,2)
   --intra-op N,…     threads of ONNX Runtime in each worker (default 1,2)
+  --inter-op N,…     threads between operators (default 1)
+  --loops N,…        event loops (default 1)
+  --socket           by a Unix socket
   --payload NAME     of ${PAYLOADS.join(', ')} (default ${PAYLOADS[0]})
   --connections N    (default 64)
   --seconds N        of one measurement (default 3)
@@ -39,9 +42,10 @@ export async function runLoad(args: readonly string[]): Promise<void> {
   const missing = ohaUnavailable();
   if (missing !== undefined) say(`fixed rates are left out: ${missing}`);
   const rates = missing === undefined ? SHARES.map((share) => Math.max(1, Math.round(share * rate))) : [];
-  const settings = settingsOf(asked.workers, asked.intraOp);
+  const settings = settingsOf(asked.workers, asked.intraOp, asked.interOp, asked.loops);
   const load = { bodies: bodiesOf(payload), connections, seconds };
-  const peers = settings.map(({ name, env }) => service({ name, what: name, env }));
+  const own = settings.map(({ name, env }) => service({ name, what: name, env }));
+  const peers = asked.socket ? own.map(bySocket) : own;
   const tried = await withPeers(peers, async (running) => {
     for (const { target, peer } of running) {
       say(`warming up: ${peer.name}`);
@@ -111,6 +115,9 @@ function parse(args: readonly string[]) {
       rate: text('10000'),
       workers: text('1,2'),
       'intra-op': text('1,2'),
+      'inter-op': text('1'),
+      loops: text('1'),
+      socket: { type: 'boolean', default: false },
       payload: text(PAYLOADS[0]),
       connections: text('64'),
       seconds: text('3'),
@@ -122,6 +129,9 @@ function parse(args: readonly string[]) {
     rate: wholeNumber(values.rate),
     workers: values.workers.split(',').map(wholeNumber),
     intraOp: values['intra-op'].split(',').map(wholeNumber),
+    interOp: values['inter-op'].split(',').map(wholeNumber),
+    loops: values.loops.split(',').map(wholeNumber),
+    socket: values.socket,
     payload: oneOf(PAYLOADS, 'payload')(values.payload),
     connections: wholeNumber(values.connections),
     seconds: wholeNumber(values.seconds),

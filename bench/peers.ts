@@ -6,7 +6,7 @@ import { ohaUnavailable } from './load/oha.js';
 import { goalTable } from './peers/goals.js';
 import { ACUITY, PEERS, serviceIn } from './peers/catalogue.js';
 import { compare, isIn, type Comparison, type Order, type Result } from './peers/comparison.js';
-import type { Peer } from './server.js';
+import { BY_SOCKET, bySocket, type Peer } from './server.js';
 import { differenceWords, interleaved, ratioOf, spread, spreadText, whyNoVerdict } from './spread.js';
 
 export const USAGE = `npm run bench -- peers [options]
@@ -15,6 +15,7 @@ export const USAGE = `npm run bench -- peers [options]
   --connections N    at saturation (default 64)
   --seconds N        of one measurement (default 3)
   --repetitions N    rounds of the interleaving (default 5)
+  --socket           each by a Unix socket too, and what a request costs there over the loopback
   --beside DIR       the service of another working copy that is built, saturated, in place of the peers
 
 The service beside ${PEERS.filter((peer) => peer !== ACUITY).map(({ name }) => name).join(', ')}: saturated, one request at a time, and at 60 % of its
@@ -23,7 +24,9 @@ verdict. Ends with 1 if an answer was wrong.`; // prettier-ignore
 
 /** The service beside its peers: progress on standard error, the report on output. @throws UsageError */
 export async function runPeers(args: readonly string[]): Promise<void> {
-  const { beside, ...options } = parse(args);
+  const { beside, socket, ...options } = parse(args);
+  const withSockets = (peers: readonly Peer[]): Peer[] =>
+    socket ? peers.flatMap((peer) => [peer, bySocket(peer)]) : [...peers];
   const { repetitions, seconds } = options;
   const open = whyNoVerdict(repetitions);
   if (beside === undefined) {
@@ -33,7 +36,7 @@ export async function runPeers(args: readonly string[]): Promise<void> {
       if (unavailable !== undefined) say(`${name} is left out: ${unavailable}`);
   }
   const comparison = await (beside === undefined
-    ? compare({ ...options, peers: PEERS.filter(isAble) }, say)
+    ? compare({ ...options, peers: withSockets(PEERS.filter(isAble)) }, say)
     : repeated(options, beside));
   const head = `${machine()}; ${repetitions} repetitions of ${seconds} s, interleaved; median (least–most)`;
   process.stdout.write(
@@ -70,7 +73,7 @@ function sectionsOf(
   );
   if (base === undefined) {
     const goals = textTable(goalTable(results, open === undefined));
-    return [...tables, `Goals\n\n${goals}`, ...reason];
+    return [...tables, ...socketTable(results), `Goals\n\n${goals}`, ...reason];
   }
   const lines = cells.map((cell) => {
     const inCell = results.filter(isIn(cell));
@@ -88,6 +91,21 @@ function sectionsOf(
 
 const cpuOf = ({ cpuMicrosPerRequest }: Result): number => cpuMicrosPerRequest;
 const throughputOf = ({ requests, seconds }: Result): number => requests / seconds;
+
+/** Of each peer that was measured by both: processor time a request by the socket over that by the loopback. */
+function socketTable(results: readonly Result[]): string[] {
+  const rows = [
+    ...new Set(results.map(({ peer, payload, mode }) => JSON.stringify([peer, payload, mode]))),
+  ].flatMap((cell) => {
+    const [peer, payload, mode] = JSON.parse(cell) as [string, string, string];
+    const inCell = results.filter((one) => one.payload === payload && one.mode === mode);
+    const ratio = ratioOf(named(inCell, `${peer}${BY_SOCKET}`), named(inCell, peer), cpuOf);
+    return ratio === undefined ? [] : [[peer, payload, mode, spreadText(ratio, 2)]];
+  });
+  return rows.length === 0
+    ? []
+    : [textTable([['processor time by socket over loopback', '', '', ''], ...rows])];
+}
 
 function named(results: readonly Result[], peer: string): Result[] {
   return results.filter((result) => result.peer === peer);
@@ -140,6 +158,7 @@ function parse(args: readonly string[]) {
       connections: text('64'),
       seconds: text('3'),
       repetitions: text('5'),
+      socket: { type: 'boolean', default: false },
       beside: { type: 'string' },
     },
   });
@@ -148,6 +167,7 @@ function parse(args: readonly string[]) {
     connections: wholeNumber(values.connections),
     seconds: wholeNumber(values.seconds),
     repetitions: wholeNumber(values.repetitions),
+    socket: values.socket,
     beside: values.beside === undefined ? undefined : serviceIn(values.beside),
   };
 }

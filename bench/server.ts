@@ -42,7 +42,25 @@ export interface BenchKey {
   readonly digest: string;
   /** Where the service finds it. */
   readonly location: string;
+  /** For sockets. */
+  readonly folder: string;
 }
+
+/** The same by a Unix socket: the service's variable, and the one of the others. */
+export function bySocket(peer: Peer): Peer {
+  const command = (key: BenchKey): ServerCommand => {
+    const { env, ...rest } = peer.command(key);
+    const path = join(key.folder, `${peer.name}.sock`);
+    return {
+      ...rest,
+      name: `${peer.name}${BY_SOCKET}`,
+      env: { ...env, ACUITY_SOCKET: path, BENCH_SOCKET: path },
+    };
+  };
+  return { ...peer, name: `${peer.name}${BY_SOCKET}`, command };
+}
+
+export const BY_SOCKET = ' by socket';
 
 /** Starts the peers, one key for all; stops them all when `use` is over. */
 export async function withPeers<Outcome>(
@@ -55,7 +73,7 @@ export async function withPeers<Outcome>(
     const key = await issueKey(folder);
     for (const peer of peers) {
       const server = await startServer(peer.command(key), folder);
-      running.push({ peer, server, target: { port: server.port, key: key.key } });
+      running.push({ peer, server, target: { port: server.port, socket: server.socket, key: key.key } });
     }
     return await use(running);
   } finally {
@@ -86,7 +104,7 @@ export async function issueKey(folder: string): Promise<BenchKey> {
     { env: plainEnvironment({ ACUITY_KEYS: location }) },
   );
   const { key } = JSON.parse(stdout) as { key: string };
-  return { key, digest: digestOf(key).toString('base64url'), location };
+  return { key, digest: digestOf(key).toString('base64url'), location, folder };
 }
 
 /** This environment without variables that would change a server: every server starts from its defaults. */

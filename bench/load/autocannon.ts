@@ -18,7 +18,8 @@ export async function closedLoopWithAutocannon({
 }: Load): Promise<Measurement> {
   const headers = { 'Content-Type': mediaType, 'X-API-Key': target.key };
   const instance = autocannon({
-    url: `http://127.0.0.1:${target.port}`,
+    url: `http://127.0.0.1:${target.port ?? 80}`,
+    ...(target.socket !== undefined && { socketPath: target.socket }),
     connections,
     duration: seconds,
     timeout: TIMEOUT_S,

@@ -4,6 +4,7 @@ declare module 'autocannon' {
 
   interface Options {
     readonly url: string;
+    readonly socketPath?: string;
     readonly connections: number;
     readonly duration: number;
     readonly timeout: number;

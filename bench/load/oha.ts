@@ -55,8 +55,9 @@ export async function fixedRate({
     const load = ['-z', `${seconds}s`, '-q', String(rate), '-c', String(connections), '-t', `${TIMEOUT_S}s`];
     const request = ['-m', 'POST', '-T', JSON_TYPE, '-H', `X-API-Key: ${target.key}`, '-Z', lines];
     const told = ['--no-tui', '--latency-correction', '--output-format', 'json'];
-    const url = `http://127.0.0.1:${target.port}/predict`;
-    const { stdout } = await promisify(execFile)(OHA, [...load, ...request, ...told, url], {
+    const by = target.socket === undefined ? [] : ['--unix-socket', target.socket];
+    const url = `http://127.0.0.1:${target.port ?? 80}/predict`;
+    const { stdout } = await promisify(execFile)(OHA, [...load, ...request, ...told, ...by, url], {
       timeout: seconds * 1000 + GRACE_MS,
       maxBuffer: OUTPUT_MAX,
     });

@@ -3,8 +3,8 @@ import { spreadOf, type Spread } from '#acuity/load/statistics.js';
 /** A setting of the service that is tried. */
 export interface Setting {
   readonly name: string;
-  readonly workers: number;
-  readonly intraOp: number;
+  /** Of event loops and of the network together. */
+  readonly threads: number;
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -23,14 +23,28 @@ export interface Tried {
 /** A setting keeps up that answers so much of what was sent. */
 const KEPT_SHARE = 0.98;
 
-export function settingsOf(workers: readonly number[], intraOp: readonly number[]): Setting[] {
-  return workers.flatMap((worker) =>
-    intraOp.map((threads) => ({
-      name: `${worker} worker${worker === 1 ? '' : 's'} × ${threads} thread${threads === 1 ? '' : 's'}`,
-      workers: worker,
-      intraOp: threads,
-      env: { ACUITY_WORKERS: String(worker), ACUITY_INTRA_OP_THREADS: String(threads) },
-    })),
+/** Every combination that the service takes: each event loop needs a worker. */
+export function settingsOf(
+  workers: readonly number[],
+  intraOp: readonly number[],
+  interOp: readonly number[] = [1],
+  loops: readonly number[] = [1],
+): Setting[] {
+  const many = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+  return loops.flatMap((loop) =>
+    workers
+      .filter((worker) => worker >= loop)
+      .flatMap((worker) => intraOp.flatMap((intra) => interOp.map((inter) => ({ worker, intra, inter }))))
+      .map(({ worker, intra, inter }) => ({
+        name: `${loop > 1 ? `${many(loop, 'loop')}, ` : ''}${many(worker, 'worker')} × ${many(intra, 'thread')}${inter > 1 ? `, ${inter} inter-op` : ''}`,
+        threads: loop + worker * intra * inter,
+        env: {
+          ACUITY_WORKERS: String(worker),
+          ACUITY_INTRA_OP_THREADS: String(intra),
+          ...(inter > 1 && { ACUITY_INTER_OP_THREADS: String(inter) }),
+          ...(loop > 1 && { ACUITY_HTTP_THREADS: String(loop) }),
+        },
+      })),
   );
 }
 
@@ -57,13 +71,9 @@ export function verdictOn(
   const limit = fastest === undefined ? NaN : p99(fastest).max;
   const [chosen] = keeping
     .filter((one) => p99(one).median <= limit)
-    .toSorted((a, b) => threadsOf(a) - threadsOf(b) || p99(a).median - p99(b).median);
+    .toSorted((a, b) => a.setting.threads - b.setting.threads || p99(a).median - p99(b).median);
   const found = chosen === undefined ? undefined : p99(chosen);
   return `At ${asked.rate} requests a second on ${cores}, ${nameOf(chosen)} has a p99 of ${found?.median.toFixed(1)} ms (${found?.min.toFixed(1)}–${found?.max.toFixed(1)}); no setting is better beyond the spread. ${setOf(chosen)}`;
-}
-
-function threadsOf({ setting }: Tried): number {
-  return setting.workers * setting.intraOp;
 }
 
 function nameOf(one: Tried | undefined): string {

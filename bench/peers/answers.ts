@@ -73,7 +73,7 @@ export async function wrongAnswers(
   const asked = questions.map(({ body, expected }) => ({ request: requestBytes(target, body), expected }));
   let next = 0;
   const ask = async (): Promise<void> => {
-    const connection = await Connection.open(target.port);
+    const connection = await Connection.open(target.socket ?? target.port);
     for (let turn = next++; turn < asked.length * rounds; turn = next++) {
       const question = asked[turn % asked.length];
       if (question === undefined) break;

@@ -12,6 +12,7 @@ import { announce, peerSettings } from './settings.js';
 const BODY_BYTES_MAX = 4 * 1024 * 1024;
 
 const { isKnownKey, modelFolder } = peerSettings();
+const socket = process.env['BENCH_SOCKET'];
 const { openInference } = await import('./inference.js'); // loads the native library
 const { modelInputOf } = await import('./features.js');
 const bundle = await loadBundle(modelFolder);
@@ -45,8 +46,8 @@ app.post<{ Body: PredictionRequestBody }>(
   },
 );
 
-await app.listen({ host: '127.0.0.1', port: 0 });
-announce((app.server.address() as AddressInfo).port);
+await app.listen(socket === undefined ? { host: '127.0.0.1', port: 0 } : { path: socket });
+announce(socket === undefined ? (app.server.address() as AddressInfo).port : null);
 
 function responseOf(scores: Float32Array, inferMs: number): PredictionResponse {
   const [composite = 0, attention = 0, memory = 0, reasoning = 0, stress = 0, valence = 0, arousal = 0] =

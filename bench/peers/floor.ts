@@ -27,7 +27,10 @@ const app = uWS.App().post('/predict', (res) => {
   });
 });
 
-app.listen('127.0.0.1', 0, (socket) => {
-  if (!socket) throw new Error('no port to listen on');
-  announce(uWS.us_socket_local_port(socket));
-});
+const path = process.env['BENCH_SOCKET'];
+const onListening = (socket: uWS.us_listen_socket | false): void => {
+  if (!socket) throw new Error('no port or path to listen on');
+  announce(path === undefined ? uWS.us_socket_local_port(socket) : null);
+};
+if (path === undefined) app.listen('127.0.0.1', 0, onListening);
+else app.listen_unix(onListening, path);

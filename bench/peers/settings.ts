@@ -19,8 +19,9 @@ export function peerSettings(): PeerSettings {
 }
 
 /** Prints the ready line of a peer, in the form of the service's own. */
-export function announce(port: number): void {
-  process.stdout.write(`${JSON.stringify({ event: 'listening', pid: process.pid, port })}\n`);
+export function announce(port: number | null): void {
+  const socket = process.env['BENCH_SOCKET'];
+  process.stdout.write(`${JSON.stringify({ event: 'listening', pid: process.pid, port, socket })}\n`);
 }
 
 function required(name: string): string {

@@ -3,7 +3,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** How to start a server that prints `{"event":"listening","port":N}` as a line on its standard output. */
+/** How to start a server that prints `{"event":"listening","port":N}` (or `"socket":PATH`) as a line on its standard output. */
 export interface ServerCommand {
   readonly name: string;
   readonly file: string;
@@ -13,6 +13,8 @@ export interface ServerCommand {
 
 export interface ChildServer {
   readonly port: number;
+  /** The path of the Unix socket that it listens on in the place of a port. */
+  readonly socket: string | undefined;
   /** Undefined if the server has no admin listener. */
   readonly adminPort: number | undefined;
   readonly pid: number;
@@ -74,17 +76,20 @@ async function ready(
   if (pid === undefined) throw new Error(`${name} could not be started`);
   const endMs = performance.now() + withinMs;
   while (performance.now() < endMs) {
-    const ports = listeningPorts(readFileSync(files.output, 'utf8'));
-    if (ports !== undefined) return { pid, port: ports.port, adminPort: ports.adminPort };
+    const { port, socket, adminPort } = addressIn(readFileSync(files.output, 'utf8')) ?? {};
+    if (port !== undefined) return { pid, port, socket, adminPort };
     if (hasLeft(child)) throw new Error(`${name} left before it was ready: ${firstWords(files.errors)}`);
     await sleep(READY_POLL_MS);
   }
   throw new Error(`${name} was not ready within ${Math.round(withinMs / 1000)} s`);
 }
 
-function listeningPorts(output: string): { port: number; adminPort?: number } | undefined {
+type Announced = Pick<ChildServer, 'port'> & Partial<Pick<ChildServer, 'socket' | 'adminPort'>>;
+
+/** The port is null beside a socket. */
+function addressIn(output: string): Announced | undefined {
   const line = /^\{"event":"listening".*\}$/m.exec(output)?.[0];
-  return line === undefined ? undefined : (JSON.parse(line) as { port: number; adminPort?: number });
+  return line === undefined ? undefined : (JSON.parse(line) as Announced);
 }
 
 /** What a server wrote before it exited. */

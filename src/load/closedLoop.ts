@@ -8,7 +8,9 @@ import { latencyQuantiles, type Load, type Measurement } from './measurement.js'
 export async function runClosedLoop(load: Load): Promise<Measurement & { readonly generatorBusy: number }> {
   const { target, bodies, connections, seconds } = load;
   const requests = bodies.map((body) => requestBytes(target, body));
-  const open = await Promise.all(Array.from({ length: connections }, () => Connection.open(target.port)));
+  const open = await Promise.all(
+    Array.from({ length: connections }, () => Connection.open(target.socket ?? target.port)),
+  );
   const tally: Tally = { errors: 0, latenciesMs: [] };
   const startMs = performance.now();
   const idle = performance.eventLoopUtilization();

@@ -2,7 +2,10 @@ import { connect, type Socket } from 'node:net';
 
 /** Where a bench sends its requests, and with which key. */
 export interface Target {
+  /** Without a `socket`. */
   readonly port: number;
+  /** The path of a Unix socket. */
+  readonly socket?: string | undefined;
   readonly key: string;
 }
 
@@ -42,8 +45,9 @@ export class Connection {
     socket.on('close', () => this.fail(new Error('the server closed the connection')));
   }
 
-  static async open(port: number): Promise<Connection> {
-    const socket = connect({ port, host: '127.0.0.1' });
+  /** To a port, or a Unix socket by its path. */
+  static async open(at: number | string): Promise<Connection> {
+    const socket = typeof at === 'string' ? connect(at) : connect(at, '127.0.0.1');
     await new Promise<void>((resolve, reject) => {
       socket.once('connect', resolve).once('error', reject);
     });

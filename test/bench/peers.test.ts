@@ -5,7 +5,7 @@ import { FORMS } from '#bench/load/forms.js';
 import { bodiesOf, PAYLOADS } from '#acuity/load/payloads.js';
 import { PEERS } from '#bench/peers/catalogue.js';
 import { Connection, requestBytes } from '#acuity/load/connection.js';
-import { issueKey, startServer } from '#bench/server.js';
+import { bySocket, issueKey, startServer } from '#bench/server.js';
 import { whyNoVerdict } from '#bench/spread.js';
 import type { Result } from '#bench/peers/comparison.js';
 import { goalTable } from '#bench/peers/goals.js';
@@ -23,22 +23,22 @@ const bodies = [
 ];
 const questions = [...goldenQuestions(bundle), ...(await questionsOf(bundle, bodies))];
 
-for (const peer of PEERS) {
+for (const peer of [...PEERS, ...PEERS.map(bySocket)]) {
   const skip = peer.unavailable ?? false;
   t.test(`${peer.name} starts, does the same job, and leaves`, { skip }, async (t) => {
     const server = await startServer(peer.command(key), folder);
     t.teardown(() => server.stop());
-    const target = { port: server.port, key: key.key };
+    const target = { port: server.port, socket: server.socket, key: key.key };
     if (peer.scores) {
       t.strictSame(await wrongAnswers(target, questions, { connections: 8, rounds: 2 }), []);
-      const connection = await Connection.open(server.port);
+      const connection = await Connection.open(server.socket ?? server.port);
       const { status } = await connection.send(
         requestBytes({ ...target, key: 'not a key' }, bodies[0] ?? ''),
       );
       connection.close();
       t.equal(status, 403, 'a key is asked for');
     } else {
-      const connection = await Connection.open(server.port);
+      const connection = await Connection.open(server.socket ?? server.port);
       t.equal((await connection.send(requestBytes(target, bodies[0] ?? ''))).status, 200);
       connection.close();
     }

@@ -562,6 +562,17 @@ fn main() -> std::io::Result<()> {
                 }
             }
         });
+        if let Ok(path) = std::env::var("BENCH_SOCKET") {
+            let listener = tokio::net::UnixListener::bind(&path)?;
+            println!(
+                r#"{{"event":"listening","pid":{},"port":null,"socket":"{path}"}}"#,
+                std::process::id()
+            );
+            loop {
+                let (stream, _) = listener.accept().await?;
+                serve(stream, Rc::clone(&server));
+            }
+        }
         let socket = tokio::net::TcpSocket::new_v4()?;
         socket.bind((std::net::Ipv4Addr::LOCALHOST, 0).into())?;
         let listener = socket.listen(BACKLOG)?;
@@ -573,16 +584,19 @@ fn main() -> std::io::Result<()> {
         loop {
             let (stream, _) = listener.accept().await?;
             stream.set_nodelay(true)?;
-            let server = Rc::clone(&server);
-            spawn_local(async move {
-                let service = service_fn(|request| answer(request, &server));
-                let mut http = http1::Builder::new();
-                http.header_read_timeout(None).auto_date_header(false);
-                // Fails if the caller leaves.
-                let _ = http
-                    .serve_connection(hyper_util::rt::TokioIo::new(stream), service)
-                    .await;
-            });
+            serve(stream, Rc::clone(&server));
         }
     })
+}
+
+fn serve(stream: impl tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + 'static, server: Rc<Server>) {
+    spawn_local(async move {
+        let service = service_fn(|request| answer(request, &server));
+        let mut http = http1::Builder::new();
+        http.header_read_timeout(None).auto_date_header(false);
+        // Fails if the caller leaves.
+        let _ = http
+            .serve_connection(hyper_util::rt::TokioIo::new(stream), service)
+            .await;
+    });
 }

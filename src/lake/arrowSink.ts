@@ -75,7 +75,7 @@ function filled({ name, type, at }: ScoreColumn, job: Job | undefined): Column {
   return { field: new Field(name, data.type as DataType, true), data };
 }
 
-type Cells = readonly (string | undefined)[];
+type Cells = readonly (string | number | undefined)[];
 
 function wholeData(cells: Cells): Data {
   const data = BigInt64Array.from(cells, (cell) => BigInt(cell ?? 0));
@@ -90,7 +90,7 @@ function textData(cells: Cells): Data {
   const valueOffsets = new Int32Array(cells.length + 1);
   let end = 0;
   for (const [index, cell = ''] of cells.entries()) {
-    end += Buffer.byteLength(cell);
+    end += Buffer.byteLength(String(cell));
     valueOffsets[index + 1] = end;
   }
   const data = new Uint8Array(Buffer.from(cells.join('')));

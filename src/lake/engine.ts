@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { totalmem, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DuckDBConnection, DuckDBDataChunk, DuckDBInstance } from '@duckdb/node-api';
+import type { DuckDBAppender, DuckDBConnection, DuckDBDataChunk, DuckDBInstance } from '@duckdb/node-api';
 import { isAlive } from '../files/fileLock.js';
 import { usableCores } from '../config/cores.js';
 import { messageOf, OperatorError } from '../base/errors.js';
@@ -89,6 +89,11 @@ export class Engine {
 
   async run(sql: string, what: string): Promise<void> {
     await told(what, () => this.connection.run(sql));
+  }
+
+  /** Appends chunks to a table. */
+  appender(table: string): Promise<DuckDBAppender> {
+    return this.connection.createAppender(table);
   }
 
   /** The columns of one SELECT, each under its own name, also where two have the same. @throws OperatorError, TableError */
@@ -191,7 +196,8 @@ export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-async function told<T>(what: string, work: () => Promise<T>): Promise<T> {
+/** @throws OperatorError, TableError: the engine's errors in its own words */
+export async function told<T>(what: string, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -237,14 +237,14 @@ function fieldIn(
 
 /** The engine's columns in memory. A chunk, and every view of it, is valid until the next one is fetched. */
 
-function columnOf(chunk: { readonly chunk: DataChunk }, index: number): Vector {
+export function columnOf(chunk: { readonly chunk: DataChunk }, index: number): Vector {
   return bindings.data_chunk_get_vector(chunk.chunk, index);
 }
 
 const LIST_ENTRY_BYTES = 16;
 /** A text's length, then its bytes if there are at most twelve, else their address. */
-const TEXT_BYTES = 16;
-const INLINE_MAX = 12;
+export const TEXT_BYTES = 16;
+export const INLINE_MAX = 12;
 
 /** One bit for each row, 0 for null; undefined if there is no null. */
 function validityOf(vector: Vector, rows: number): Uint8Array | undefined {

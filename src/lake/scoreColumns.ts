@@ -1,7 +1,7 @@
 import type { RecordBatch } from 'apache-arrow';
 import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
-import { rounded } from '../pipeline/respond.js';
+import { hundredths, rounded } from '../pipeline/respond.js';
 import type { Engine } from './engine.js';
 import type { Format } from './inputs.js';
 import type { Job } from './job.js';
@@ -13,8 +13,8 @@ import type { PageSink } from './scorePages.js';
 export interface ScoreColumn {
   readonly name: string;
   readonly type: 'BIGINT' | 'DOUBLE' | 'VARCHAR';
-  /** The cell of a row, numbers as NDJSON writes them; undefined for an empty one. */
-  at(job: Job, row: number): string | undefined;
+  /** The cell of a row, scores rounded as in NDJSON; undefined for an empty one. */
+  at(job: Job, row: number): string | number | undefined;
 }
 
 /** Writes bytes; resolves once there is room for more. */
@@ -46,7 +46,8 @@ export function scoreColumns(options: SinkOptions): ScoreColumn[] {
       const type = format === 'csv' ? 'VARCHAR' : 'DOUBLE';
       const at: ScoreColumn['at'] = (job, row) => {
         const score = scoresOf(job, row)?.[row * stride + place];
-        return score === undefined ? undefined : rounded(score);
+        if (score === undefined) return undefined;
+        return type === 'DOUBLE' ? hundredths(score) / 100 : rounded(score);
       };
       return { name: prefix + name, type, at };
     }),
@@ -58,7 +59,7 @@ export function scoreColumns(options: SinkOptions): ScoreColumn[] {
     ),
   ];
   return [
-    { name: 'row', type: 'BIGINT', at: ({ page }, row) => String(page.numberOf(row)) },
+    { name: 'row', type: 'BIGINT', at: ({ page }, row) => page.numberOf(row) },
     ...scored('', scoresIn, OUTPUT_COLUMNS),
     ...['model', 'model_version'].map((name, index) => {
       const own = version.split('/')[index];

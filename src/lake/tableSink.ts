@@ -1,0 +1,148 @@
+import { DuckDBDataChunk, type DuckDBAppender } from '@duckdb/node-api';
+import bindings, { type Vector } from '@duckdb/node-bindings';
+import { INLINE_MAX, TEXT_BYTES, columnOf } from './enginePages.js';
+import { quoted, textOf, told, type Engine } from './engine.js';
+import type { Job } from './job.js';
+import { scoreColumns, type ScoreColumn, type SinkOptions } from './scoreColumns.js';
+
+const FORMATS = { parquet: 'FORMAT parquet, COMPRESSION zstd', csv: 'FORMAT csv, HEADER' } as const;
+/** Most rows of a chunk. */
+const ROWS_MAX = bindings.vector_size();
+/** The appender holds rows outside the engine's limit of memory: after so many chunks the table takes them. */
+const CHUNKS_HELD = 8;
+const WHAT = 'the output';
+
+interface TableSinkOptions extends SinkOptions {
+  readonly format: keyof typeof FORMATS;
+}
+
+/** Collects scored rows in a table of the engine, column by column, and writes that as a file at the end. */
+export class TableSink {
+  private static count = 0;
+  private readonly chunk: DuckDBDataChunk;
+  private chunks = 0;
+
+  private constructor(
+    private readonly engine: Engine,
+    private readonly options: TableSinkOptions,
+    private readonly name: string,
+    private readonly columns: readonly ScoreColumn[],
+    private readonly appender: DuckDBAppender,
+  ) {
+    this.chunk = DuckDBDataChunk.create(columns.map((_, place) => appender.columnType(place)));
+  }
+
+  static async open(engine: Engine, options: TableSinkOptions): Promise<TableSink> {
+    const name = `scores_${TableSink.count++}`;
+    const columns = [...options.keep.map(keptColumn), ...scoreColumns(options)];
+    const types = columns.map(({ type }, place) => `c${place} ${type}`);
+    await engine.run(`CREATE TABLE ${name} (${types.join(', ')})`, WHAT);
+    return new TableSink(engine, options, name, columns, await engine.appender(name));
+  }
+
+  async write(job: Job): Promise<void> {
+    const rows: number[] = [];
+    for (let row = 0; row < job.page.rows; row++)
+      if (this.options.isStream || !job.problems.has(row)) rows.push(row);
+    for (let first = 0; first < rows.length; first += ROWS_MAX)
+      await this.append(job, rows.slice(first, first + ROWS_MAX));
+  }
+
+  /** Writes all rows. @returns the path of the file, in the engine's folder */
+  async end(): Promise<string> {
+    const { engine, appender, columns, name } = this;
+    const { keep, keptTypes, format } = this.options;
+    await told(WHAT, () => appender.closeSync());
+    const selected = columns.map((column, place) => {
+      const type = place < keep.length ? (keptTypes?.[place] ?? 'VARCHAR') : column.type;
+      return `CAST(c${place} AS ${type}) AS ${quoted(column.name)}`;
+    });
+    const path = `${engine.folder}/${name}.${format}`;
+    const select = `SELECT ${selected.join(', ')} FROM ${name}`;
+    await engine.run(`COPY (${select}) TO ${textOf(path)} (${FORMATS[format]})`, WHAT);
+    await engine.run(`DROP TABLE ${name}`, WHAT);
+    return path;
+  }
+
+  private async append(job: Job, rows: readonly number[]): Promise<void> {
+    const { chunk, columns, appender } = this;
+    chunk.reset();
+    chunk.rowCount = rows.length;
+    for (const [place, { type, at }] of columns.entries()) {
+      const vector = columnOf(chunk, place);
+      const cells = rows.map((row) => at(job, row));
+      WRITERS[type](vector, cells);
+      if (cells.includes(undefined)) writeNulls(vector, cells);
+    }
+    await told(WHAT, () => {
+      appender.appendDataChunk(chunk);
+      if (++this.chunks % CHUNKS_HELD === 0) appender.flushSync();
+    });
+  }
+}
+
+/** A kept value as text, which the engine casts to its type: numbers keep their digits. */
+function keptColumn(name: string): ScoreColumn {
+  return {
+    name,
+    type: 'VARCHAR',
+    at({ page }, row) {
+      const json = page.kept(name, row);
+      if (json === undefined || json === 'null') return undefined;
+      if (!json.startsWith('"')) return json;
+      return json.includes('\\') ? (JSON.parse(json) as string) : json.slice(1, -1);
+    },
+  };
+}
+
+type Cells = readonly (string | number | undefined)[];
+
+/** The engine copies columns from here. */
+const scratch = new ArrayBuffer(ROWS_MAX * TEXT_BYTES);
+const wholes = new BigInt64Array(scratch);
+const numbers = new Float64Array(scratch);
+const texts = new Uint8Array(scratch);
+const bits = new Uint8Array(scratch);
+
+const WRITERS: Readonly<Record<ScoreColumn['type'], (vector: Vector, cells: Cells) => void>> = {
+  BIGINT(vector, cells) {
+    for (let row = 0; row < cells.length; row++) wholes[row] = BigInt(cells[row] ?? 0);
+    bindings.copy_data_to_vector(vector, 0, scratch, 0, cells.length * wholes.BYTES_PER_ELEMENT);
+  },
+  DOUBLE(vector, cells) {
+    for (let row = 0; row < cells.length; row++) numbers[row] = Number(cells[row] ?? 0);
+    bindings.copy_data_to_vector(vector, 0, scratch, 0, cells.length * numbers.BYTES_PER_ELEMENT);
+  },
+  VARCHAR(vector, cells) {
+    texts.fill(0);
+    const long = cells.flatMap((cell, row) =>
+      cell === undefined || isWritten(row * TEXT_BYTES, String(cell)) ? [] : [row],
+    );
+    bindings.copy_data_to_vector(vector, 0, scratch, 0, cells.length * TEXT_BYTES);
+    for (const row of long)
+      bindings.vector_assign_string_element_len(vector, row, Buffer.from(String(cells[row])));
+  },
+};
+
+/** Writes a short text of ASCII as the engine holds it: its length, then its letters. @returns whether it is one */
+function isWritten(at: number, text: string): boolean {
+  if (text.length > INLINE_MAX) return false;
+  for (let place = 0; place < text.length; place++) {
+    const letter = text.charCodeAt(place);
+    if (letter > 0x7f) {
+      texts.fill(0, at, at + TEXT_BYTES);
+      return false;
+    }
+    texts[at + 4 + place] = letter;
+  }
+  texts[at] = text.length;
+  return true;
+}
+
+function writeNulls(vector: Vector, cells: Cells): void {
+  bits.fill(0xff);
+  for (const [row, cell] of cells.entries())
+    if (cell === undefined) bits[row >> 3] = (bits[row >> 3] ?? 0) & ~(1 << (row & 7));
+  bindings.vector_ensure_validity_writable(vector);
+  bindings.copy_data_to_vector_validity(vector, 0, scratch, 0, Math.ceil(cells.length / 64) * 8);
+}

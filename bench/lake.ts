@@ -1,25 +1,25 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { markdownTable } from '#acuity/base/table.js';
 import { machine, oneOf, text, wholeNumber } from './cli.js';
-import { SERVICE_ENTRY } from './paths.js';
+import { ROOT, SERVICE_ENTRY } from './paths.js';
 import { cpuMicrosOf, kibibytesIn, plainEnvironment } from './server.js';
-import { interleaved, spread } from './spread.js';
+import { interleaved, ratioOf, spread, spreadText } from './spread.js';
 
-const WAYS = ['parquet', 'csv', 'ndjson', 'sort', 'judge'] as const;
+const WAYS = ['parquet', 'history', 'csv', 'ndjson', 'sort', 'judge'] as const;
 type Way = (typeof WAYS)[number];
 
 export const USAGE = `npm run bench -- lake [options]
 
   --rows LIST      nights (default 100000); several sizes, as 10000,100000
   --people N       whose they are (default 2000)
-  --ways LIST      of ${WAYS.join(', ')} (default parquet,csv,ndjson)
-  --history        each row has the nights before it
+  --ways LIST      of ${WAYS.join(', ')} (default parquet,history,csv,ndjson); history is
+                   Parquet, each row with the nights before it
   --memory SIZE    as for acuity score
   --beside DIR     also the command of another working copy, in turn
   --repetitions N  of everything, one after the other (default 3)
@@ -31,19 +31,32 @@ interface Cost {
   readonly perSecond: number;
 }
 
+/** A program that reads the nights of a file: this command, another one's, or the engine alone. */
+interface Case {
+  readonly name: string;
+  readonly way: Way;
+  readonly program: readonly string[];
+}
+
 const LOOK_MS = 20;
 const PAST = ['--person', 'person', '--order', 'night'];
 const JUDGED = ['weight_kg:-attention', 'height_cm:valence'].flatMap((outcome) => ['--outcome', outcome]);
+/** From `npm run python -- tables`. */
+const PYTHON = join(ROOT, '.build/python/bin/python');
+const READ = `import sys, duckdb
+connection = duckdb.connect(config={"threads": 1})
+table = f"read_csv('{sys.argv[1]}', all_varchar = true)" if sys.argv[1].endswith("csv") else f"'{sys.argv[1]}'"
+rows = connection.execute(f"SELECT * FROM {table}").to_arrow_reader(2048)
+print(sum(batch.num_rows for batch in rows), "lines", file=sys.stderr)`;
 
-/** What a backfill costs, by format: a process for each, its start included. @throws UsageError */
+/** What a backfill costs, by format: a process for each, its start left out. @throws UsageError */
 export async function runLake(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],
     options: {
       rows: text('100000'),
       people: text('2000'),
-      ways: text('parquet,csv,ndjson'),
-      history: { type: 'boolean', default: false },
+      ways: text('parquet,history,csv,ndjson'),
       memory: { type: 'string' },
       beside: { type: 'string' },
       repetitions: text('3'),
@@ -54,33 +67,56 @@ export async function runLake(args: readonly string[]): Promise<void> {
   const people = wholeNumber(values.people);
   const folder = mkdtempSync(join(values.folder, 'acuity-bench-lake-'));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  const commands = [
-    SERVICE_ENTRY,
-    ...(values.beside === undefined ? [] : [join(values.beside, 'dist/main.js')]),
-  ];
+  const commands = {
+    '': SERVICE_ENTRY,
+    ...(values.beside && { ', beside': join(values.beside, 'dist/main.js') }),
+  };
   const memory = values.memory === undefined ? [] : ['--memory', values.memory];
-  const lines: string[][] = [['', 'rows', 'processor µs a row', 'rows a second', 'peak memory MiB']];
+  const cases = ways.flatMap((way): Case[] => [
+    ...Object.entries(commands).map(([suffix, command]) => {
+      const program = [process.execPath, command, ...argsOf(way, join(folder, 'scores')), ...memory];
+      return { name: way + suffix, way, program };
+    }),
+    ...(way === 'ndjson' || !existsSync(PYTHON)
+      ? []
+      : [{ name: `${way}, DuckDB's own reading`, way, program: [PYTHON, '-c', READ] }]),
+  ]);
+  const lines = [['', 'rows', 'processor µs a row', 'over DuckDB', 'rows a second', 'peak memory MiB']];
   for (const rows of values.rows.split(',').map(wholeNumber)) {
-    for (const way of ways) {
-      const path = join(folder, `nights.${way === 'csv' || way === 'ndjson' ? way : 'parquet'}`);
-      await write(path, rows, people, way === 'sort');
-      const asked = [...argsOf(way, path, folder, values.history), ...memory];
-      const costs = await interleaved(commands, wholeNumber(values.repetitions), (command) =>
-        costOf(command, asked, rows),
-      );
-      for (const [command, all] of costs)
-        lines.push([command === SERVICE_ENTRY ? way : `${way}, beside`, String(rows), ...cellsOf(all)]);
-      rmSync(path);
+    const pathOf = (way: Way, count: number): string => join(folder, `nights-${count}.${FILES[way]}`);
+    for (const way of ways)
+      for (const count of [1, rows]) await write(pathOf(way, count), count, people, way === 'sort');
+    const costs = await interleaved(cases, wholeNumber(values.repetitions), async ({ way, program }) => {
+      const start = await costOf([...program, pathOf(way, 1)], 1);
+      const whole = await costOf([...program, pathOf(way, rows)], rows);
+      return { ...whole, cpuMicros: (whole.cpuMicros - start.cpuMicros) / rows };
+    });
+    for (const [one, all] of costs) {
+      const own = cases.find(({ way, program }) => way === one.way && program[0] === PYTHON);
+      const ratio = ratioOf(all, costs.get(own ?? one) ?? [], ({ cpuMicros }) => cpuMicros);
+      const over = own === undefined || own === one || ratio === undefined ? '' : spreadText(ratio, 2);
+      lines.push([one.name, String(rows), ...cellsOf(all).toSpliced(1, 0, over)]);
     }
+    for (const way of ways) rmSync(pathOf(way, rows), { force: true });
   }
   process.stdout.write(`${machine()}; ${people} people\n\n${markdownTable(lines)}\n`);
 }
 
-function argsOf(way: Way, path: string, folder: string, history: boolean): string[] {
-  if (way === 'judge') return ['judge', path, ...PAST, ...JUDGED];
-  const out = ['score', path, '--out-dir', join(folder, 'scores')];
+/** The ends of the names of their files. */
+const FILES: Readonly<Record<Way, string>> = {
+  parquet: 'parquet',
+  history: 'parquet',
+  csv: 'csv',
+  ndjson: 'ndjson',
+  sort: 'shuffled.parquet',
+  judge: 'parquet',
+};
+
+function argsOf(way: Way, folder: string): string[] {
+  if (way === 'judge') return ['judge', ...PAST, ...JUDGED];
+  const out = ['score', '--out-dir', folder];
   if (way === 'sort') return [...out, '--sort', ...PAST];
-  return history ? [...out, ...PAST] : out;
+  return way === 'history' ? [...out, ...PAST] : out;
 }
 
 /** Writes nights of 42 samples of the day and 220 of the night, by time or in no order. */
@@ -114,11 +150,11 @@ async function write(path: string, rows: number, people: number, isShuffled: boo
 }
 
 /** Runs the command. @throws Error if it fails or rows are missing */
-async function costOf(command: string, args: readonly string[], rows: number): Promise<Cost> {
-  const out = args[args.indexOf('--out-dir') + 1] ?? '';
-  rmSync(out, { recursive: true, force: true });
+async function costOf([command = '', ...args]: readonly string[], rows: number): Promise<Cost> {
+  const at = args.indexOf('--out-dir');
+  if (at >= 0) rmSync(args[at + 1] ?? '', { recursive: true, force: true });
   const startMs = performance.now();
-  const child = spawn(process.execPath, [command, ...args], {
+  const child = spawn(command, args, {
     env: plainEnvironment(),
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -138,8 +174,9 @@ async function costOf(command: string, args: readonly string[], rows: number): P
   const [code] = (await once(child, 'close')) as [number | null];
   clearInterval(looks);
   const scored = Number(/([\d,]+) lines/.exec(said)?.[1]?.replaceAll(',', ''));
-  if (code !== 0 || scored !== rows) throw new Error(`acuity ${args.join(' ')} ended with ${code}: ${said}`);
-  return { cpuMicros: cpuMicros / rows, rssMiB, perSecond: (rows / (performance.now() - startMs)) * 1000 };
+  if (code !== 0 || scored !== rows)
+    throw new Error(`${command} ${args.join(' ')} ended with ${code}: ${said}`);
+  return { cpuMicros, rssMiB, perSecond: (rows / (performance.now() - startMs)) * 1000 };
 }
 
 function cellsOf(costs: readonly Cost[]): string[] {

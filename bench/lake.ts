@@ -77,7 +77,7 @@ export async function runLake(args: readonly string[]): Promise<void> {
       const program = [process.execPath, command, ...argsOf(way, join(folder, 'scores')), ...memory];
       return { name: way + suffix, way, program };
     }),
-    ...(way === 'ndjson' || !existsSync(PYTHON)
+    ...(!['parquet', 'history', 'csv'].includes(way) || !existsSync(PYTHON)
       ? []
       : [{ name: `${way}, DuckDB's own reading`, way, program: [PYTHON, '-c', READ] }]),
   ]);

@@ -47,6 +47,30 @@ function broken(code: string): Error {
   return Object.assign(new Error('broken'), { code });
 }
 
+t.test(
+  'a copy has other options and the same connections, a key may be a function, headers one’s own',
+  async (t) => {
+    const keys = [KEY, `${KEY.slice(0, -1)}Y`];
+    const apiKey = async (): Promise<string> => keys.shift() ?? '';
+    const { client, sent } = clientWith([OK, OK, OK], { apiKey, headers: { 'X-Mine': 'a' } });
+    const copy = client.withOptions({ headers: { 'X-Mine': 'b', 'X-API-Key': 'none' }, timeoutMs: 3000 });
+    await client.predict(REQUEST);
+    await copy.predict(REQUEST, { headers: { traceparent: 'c' } });
+    t.strictSame(
+      sent.map(({ headers }) => [headers['x-api-key'], headers['x-mine'], headers['traceparent']]),
+      [
+        [KEY, 'a', undefined],
+        [`${KEY.slice(0, -1)}Y`, 'b', 'c'],
+      ],
+    );
+    t.equal(sent[1]?.headers['x-deadline-ms'], '3000');
+    await t.rejects(client.predict(REQUEST), { name: 'TypeError' }, 'a key that is none is not sent');
+    t.equal(sent.length, 2);
+    await copy.close();
+    await t.rejects(async () => client.predict(REQUEST), /closed/);
+  },
+);
+
 t.test('a 429 of one call holds no other', async (t) => {
   const sent: string[] = [];
   const limited = { status: 429, body: { detail: 'Rate limit exceeded' }, headers: { 'retry-after': '20' } };

@@ -78,6 +78,7 @@ function checkOutcome(t: Test, outcome: Outcome<unknown>, expected: Expected): v
   if (name !== 'Error') t.equal(outcome.error?.name, name);
   t.ok(outcome.error?.message.includes(has), `${outcome.error?.message} has ${has}`);
   t.match(outcome.error, fields);
+  t.ok(outcome.error?.requestId !== '' || outcome.error.status === undefined, 'told without a cast');
 }
 
 t.test('lists', async (t) => {

@@ -18,7 +18,7 @@ from acuity_client import FieldNameWarning, InvalidRequestError, MemoryStorage, 
 from .conftest import KEY, Face, cases, error_named
 from .scripted_server import SCORES, ScriptedServer, scored
 
-REQUEST: dict[str, Any] = {"current_session": {"HR_night": [61.8731, 62, 63]}}
+REQUEST: Any = {"current_session": {"HR_night": [61.8731, 62, 63]}}
 
 
 @cases("retries")

@@ -35,6 +35,7 @@ from acuity_client import (
     RateLimitedError,
     SqliteStorage,
 )
+from acuity_client import _errors
 from acuity_client._types import Measurement, PredictionRequest, ScoreRecord, Session
 
 from .conftest import KEY, REPOSITORY, Face
@@ -206,11 +207,26 @@ def test_connections_are_kept(face: Face) -> None:
     assert server.connections == 1
 
 
+def test_a_copy_has_other_options_and_the_same_connections_a_key_may_be_a_function_and_headers_ones_own() -> None:
+    keys = [KEY[:-1] + "Y", KEY]
+    with ScriptedServer() as server, AcuityClient(base_url=server.url, api_key=keys.pop, headers={"X-Mine": "a"}) as client:
+        client.predict(REQUEST)
+        client.with_options(headers={"X-Mine": "b", "X-API-Key": "none"}, timeout=3).predict(REQUEST)
+    said = [(h["x-api-key"][-1], h["x-mine"], int(h["x-deadline-ms"]) // 1000) for h, _ in server.received]
+    assert said == [("z", "a", 10), ("Y", "b", 3)]
+    assert server.connections == 1
+
+
+def test_every_error_is_among_the_names_of_the_package() -> None:
+    errors = {name for name, value in vars(_errors).items() if isinstance(value, type) and issubclass(value, Exception)}
+    assert errors <= set(acuity_client.__all__)
+
+
 def test_a_mistyped_name_is_warned_of_where_it_was_written() -> None:
     with ScriptedServer() as server, AcuityClient(base_url=server.url, api_key=KEY) as client:
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
-            client.predict({"current_session": {"HR_nigth": [61.8731]}})
+            client.predict({"current_session": {"HR_nigth": [61.8731]}})  # type: ignore[typeddict-unknown-key]
     assert [(one.category, one.filename) for one in told] == [(FieldNameWarning, __file__)]
     assert "61.8731" not in str(told[0].message)
 

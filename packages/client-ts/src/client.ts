@@ -30,7 +30,10 @@ import { VERSION } from './version.js';
 export interface AcuityClientOptions {
   /** Base address of the service, for instance `https://scores.example`, without `/predict`. */
   readonly url: string;
-  readonly apiKey: string;
+  /** The key, or a function that gives it, called before each attempt: a rotated key needs no other client. */
+  readonly apiKey: string | (() => string | Promise<string>);
+  /** Your own, sent with each request; those of the client itself can't be replaced. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Longest wait for the answer of one attempt. Default 10,000. */
   readonly timeoutMs?: number;
   /**
@@ -59,8 +62,16 @@ export interface RetryReport {
   readonly pauseMs: number;
 }
 
-/** What tests use instead of chance and time. */
+/** What a client and its copies share. */
+interface Pool {
+  readonly transport: Transport;
+  readonly underWay: Set<Promise<unknown>>;
+  isClosed: boolean;
+}
+
+/** What tests use instead of chance and time; a copy gets the pool. */
 export interface ClientParts {
+  readonly pool?: Pool;
   readonly random: () => number;
   readonly pause: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
 }
@@ -71,15 +82,13 @@ const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
 /** A connection pool to one service with one key. Create one and reuse it. */
 export class AcuityClient {
-  readonly #apiKey: string;
+  readonly #options: AcuityClientOptions;
+  readonly #apiKey: () => string | Promise<string>;
   readonly #url: string;
-  readonly #transport: Transport;
   readonly #limits: RetryOptions & { readonly timeoutMs: number; readonly deadlineMs: number };
-  readonly #onRetry: AcuityClientOptions['onRetry'];
   readonly #parts: ClientParts;
+  readonly #pool: Pool;
   readonly #warned = new Set<string>();
-  readonly #underWay = new Set<Promise<unknown>>();
-  #isClosed = false;
 
   /**
    * @throws Error in a browser
@@ -87,13 +96,21 @@ export class AcuityClient {
    */
   constructor(options: AcuityClientOptions, parts: Partial<ClientParts> = {}) {
     refuseBrowser();
-    const { timeoutMs = 10_000, deadlineMs = 60_000, connections = 32 } = options;
+    const { apiKey, timeoutMs = 10_000, deadlineMs = 60_000, connections = 32 } = options;
     this.#url = readAddress(options.url, options.allowPlainHttp ?? false);
-    this.#apiKey = readKey(options.apiKey);
+    this.#options = options;
+    const key = typeof apiKey === 'string' ? readKey(apiKey) : '';
+    this.#apiKey = typeof apiKey === 'string' ? () => key : async () => readKey(await apiKey());
     this.#limits = { timeoutMs, deadlineMs, ...DEFAULT_RETRY, ...options.retry };
-    this.#onRetry = options.onRetry;
-    this.#transport = options.transport ?? new NodeTransport(connections);
     this.#parts = { random: Math.random, pause, ...parts };
+    const transport = parts.pool?.transport ?? options.transport ?? new NodeTransport(connections);
+    this.#pool = parts.pool ?? { transport, underWay: new Set(), isClosed: false };
+  }
+
+  /** A copy with other options, on the same connections: closing one closes both. */
+  withOptions(options: Partial<Omit<AcuityClientOptions, 'connections' | 'transport'>>): AcuityClient {
+    const retry = { ...this.#options.retry, ...options.retry };
+    return new AcuityClient({ ...this.#options, ...options, retry }, { ...this.#parts, pool: this.#pool });
   }
 
   /**
@@ -112,8 +129,7 @@ export class AcuityClient {
   }
 
   /**
-   * Scores one request; refusals for lack of room (429, 503), a proxy's 502 and 504, time-outs and broken
-   * connections are tried again.
+   * Scores one request; 408, 429, every 5xx but 501 and 505, time-outs and broken connections are tried again.
    * @throws AcuityError of the kind that fits, or the signal's reason; RangeError if `night` is in the future
    */
   async predict(request: PredictionRequestBody, options: PredictOptions = {}): Promise<Prediction> {
@@ -168,15 +184,16 @@ export class AcuityClient {
   #call(requestId: string, options: PredictOptions): Call {
     const { signal, timeoutMs = this.#limits.timeoutMs, deadlineMs = this.#limits.deadlineMs } = options;
     const retry = { ...this.#limits, retries: options.retries ?? this.#limits.retries };
-    return { requestId, signal, timeoutMs, retry, endsMs: performance.now() + deadlineMs };
+    const headers = lowered({ ...this.#options.headers, ...options.headers });
+    return { requestId, headers, signal, timeoutMs, retry, endsMs: performance.now() + deadlineMs };
   }
 
   #persist<T>(call: Call, make: () => Promise<T | AcuityError>): Promise<T> {
-    if (this.#isClosed) throw new TypeError('the client is closed');
+    if (this.#pool.isClosed) throw new TypeError('the client is closed');
     const outcome = this.#attempts(call, make);
     const settled = outcome.catch(() => undefined);
-    this.#underWay.add(settled);
-    void settled.then(() => this.#underWay.delete(settled));
+    this.#pool.underWay.add(settled);
+    void settled.then(() => this.#pool.underWay.delete(settled));
     return outcome;
   }
 
@@ -193,16 +210,16 @@ export class AcuityClient {
       const pauseMs = pauseBefore(Math.max(1, failures), call.retry, this.#parts.random, retryAfterS);
       const isOver = pauseMs === undefined || performance.now() + pauseMs > call.endsMs;
       if (!mayPass(outcome) || isOver) throw outcome;
-      this.#onRetry?.({ requestId, attempt, status, pauseMs });
+      this.#options.onRetry?.({ requestId, attempt, status, pauseMs });
       await this.#parts.pause(pauseMs, signal);
     }
   }
 
   /** Finishes the calls in flight and closes the connections. */
   async close(): Promise<void> {
-    this.#isClosed = true;
-    await Promise.all(this.#underWay);
-    await this.#transport.close();
+    this.#pool.isClosed = true;
+    await Promise.all(this.#pool.underWay);
+    await this.#pool.transport.close();
   }
 
   /** One request and its answer. Throws only errors that no further attempt could fix. */
@@ -212,14 +229,20 @@ export class AcuityClient {
     const patience = new Patience(timeoutMs, endsMs, signal);
     try {
       const headers = {
-        'x-api-key': this.#apiKey,
+        ...call.headers,
+        'x-api-key': await this.#apiKey(),
         'content-type': isList ? 'application/x-ndjson' : 'application/json',
         'user-agent': `acuity-client-ts/${VERSION}`,
         'x-request-id': requestId,
         // The service need not score requests that the caller no longer waits for.
         'x-deadline-ms': String(Math.max(1, Math.ceil(patienceMs))),
       };
-      const answer = await this.#transport.send({ url: this.#url, headers, body, signal: patience.signal });
+      const answer = await this.#pool.transport.send({
+        url: this.#url,
+        headers,
+        body,
+        signal: patience.signal,
+      });
       const isRenewed = answer.status === 200 && isList;
       return await read(isRenewed ? { ...answer, body: patience.renewedBy(answer.body) } : answer);
     } catch (error) {
@@ -238,11 +261,17 @@ export class AcuityClient {
 
 interface Call {
   readonly requestId: string;
+  /** The caller's own. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal | undefined;
   readonly timeoutMs: number;
   readonly retry: RetryOptions;
   /** After this no further attempt begins, on the clock of `performance.now`. */
   readonly endsMs: number;
+}
+
+function lowered(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 }
 
 /** Rejects with the caller's own reason, not the timer's. */

@@ -3,6 +3,8 @@ import type { Finding } from './contract.js';
 /** The base of all errors that leave a request without scores. No message contains a key or a biometric value. */
 export class AcuityError extends Error {
   override readonly name: string = 'AcuityError';
+  /** Of the answer; undefined without one. */
+  readonly status: number | undefined;
 
   constructor(
     message: string,
@@ -12,6 +14,11 @@ export class AcuityError extends Error {
   ) {
     super(message, options);
   }
+}
+
+/** In an outcome of `predictMany`: the request could not be sent; `cause` is what `predict` would have thrown. */
+export class UnsentError extends AcuityError {
+  override readonly name = 'UnsentError';
 }
 
 /** No answer within the time-out. Whether the service scored the request is unknown; scoring changes nothing. */
@@ -46,7 +53,7 @@ export class RefusedError extends AcuityError {
   override readonly name: string = 'RefusedError';
   /** What the caller can do. */
   protected static readonly remedy: string = '';
-  readonly status: number;
+  override readonly status: number;
   readonly detail: string;
   /** Seconds until another attempt may succeed, if the answer says so. */
   readonly retryAfterS: number | undefined;

@@ -10,6 +10,7 @@ import {
   RefusedError,
   RequestTooLargeError,
   ServiceError,
+  UnsentError,
 } from './errors.js';
 import type { PredictOptions } from './retry.js';
 import { linesOf, textOf, type Exchange, type Incoming } from './transport.js';
@@ -19,9 +20,9 @@ export type Requests<Item> = Iterable<Item> | AsyncIterable<Item>;
 
 type Settled =
   | { readonly prediction: Prediction; readonly error?: undefined }
-  | { readonly error: Error; readonly prediction?: undefined };
+  | { readonly error: AcuityError; readonly prediction?: undefined };
 
-/** The outcome of one request: the scores, or the error that `predict` would have thrown. */
+/** The outcome of one request: the scores, or the error that `predict` would have thrown (of one not sent, its `cause`). */
 export type Outcome<Key> = {
   /** The request's index in the input, from 0. */
   readonly index: number;
@@ -174,8 +175,8 @@ function lineOf(item: unknown, index: number, desk: ListDesk): Line {
   try {
     const text = desk.encode(request);
     return { index, key, text, bytes: Buffer.byteLength(text) + 1 };
-  } catch (caught) {
-    const error = caught instanceof Error ? caught : new Error(String(caught));
+  } catch (cause) {
+    const error = new UnsentError(cause instanceof Error ? cause.message : String(cause), '', { cause });
     return { index, key, text: '', bytes: 0, settled: { error } };
   }
 }

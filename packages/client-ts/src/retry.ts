@@ -1,4 +1,4 @@
-import { RefusedError, type AcuityError } from './errors.js';
+import { ConnectionError, TimeoutError, type AcuityError } from './errors.js';
 import { isTooLong } from './transport.js';
 
 /** When a request is tried again. */
@@ -25,23 +25,19 @@ export interface PredictOptions {
   readonly deadlineMs?: number;
   /** Attempts after the first, in place of the client's. */
   readonly retries?: number;
+  /** Beside the client's, in place of those of the same name. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Aborts the call, pauses between attempts included. */
   readonly signal?: AbortSignal;
 }
 
 export const DEFAULT_RETRY: RetryOptions = { retries: 2, firstPauseMs: 200, pauseMaxMs: 30_000 };
 
-const PASSING: ReadonlySet<string> = new Set([
-  'RateLimitedError',
-  'OverloadedError',
-  'TimeoutError',
-  'ConnectionError',
-]);
-
-/** Whether the same request may have another outcome soon; 502 and 504 are of a proxy that the service did not answer. */
+/** Whether the same request may have another outcome soon. 501 and 505 are answers about the server itself. */
 export function mayPass(error: AcuityError): boolean {
-  if (error instanceof RefusedError && [502, 504].includes(error.status)) return true;
-  return PASSING.has(error.name) && !isTooLong(error);
+  const { status = 0 } = error;
+  if (error instanceof TimeoutError || error instanceof ConnectionError) return !isTooLong(error);
+  return [408, 429].includes(status) || (status >= 500 && ![501, 505].includes(status));
 }
 
 /**

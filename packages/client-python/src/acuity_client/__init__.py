@@ -4,7 +4,6 @@ from __future__ import annotations
 
 __version__ = "1.0.0"
 
-from . import _errors
 from ._async.client import AsyncAcuityClient
 from ._async.history import AsyncHistory
 from ._checks import FieldNameWarning
@@ -20,7 +19,9 @@ from ._types import Explanation, Finding, Measurement, Prediction, PredictionReq
 __all__ = [
     "AcuityClient", "AsyncAcuityClient", "RetryPolicy", "Outcome", "FieldNameWarning",
     "History", "AsyncHistory", "HistoryStorage", "AsyncHistoryStorage", "HistoryContendedError",
-    "MemoryStorage", "SqliteStorage",
-    "Explanation", "Finding", "Measurement", "Prediction", "PredictionRequest", "ScoreRecord", "Session",
+    "MemoryStorage", "SqliteStorage", "Explanation", "Finding", "Measurement", "Prediction", "PredictionRequest",
+    "ScoreRecord", "Session", "UnexpectedAnswerError",
+    "AcuityError", "AcuityTimeoutError", "AcuityConnectionError", "UnsentError", "RefusedError", "MalformedRequestError",
+    "KeyMissingError", "KeyRejectedError", "WrongAddressError", "RequestTooLargeError", "UnsupportedMediaTypeError",
+    "InvalidRequestError", "HistoryInvalidError", "RateLimitedError", "OverloadedError", "ServiceError",
 ]
-__all__ += _errors.__all__

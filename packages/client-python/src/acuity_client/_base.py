@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import logging
 import math
@@ -15,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
-from typing import Any, Generic, Optional, TypeVar, Union, cast
+from typing import Any, Generic, Optional, TypeVar, cast
 from urllib.parse import urlsplit
 
 from . import __version__
@@ -36,7 +37,6 @@ _KNOWN_WARNINGS_MAX = 1_000
 _PATIENCE_MAX_MS = 600_000
 """The service takes no longer patience than this."""
 
-Request = Union[PredictionRequest, Mapping[str, Any]]
 Limits = tuple[Optional[float], Optional[float], Optional[int]]
 """Of a call: timeout, deadline, retries."""
 
@@ -76,6 +76,7 @@ class Call:
 
 
 HttpClient = TypeVar("HttpClient")
+Client = TypeVar("Client", bound="BaseClient[Any]")
 
 
 class BaseClient(Generic[HttpClient]):
@@ -85,7 +86,8 @@ class BaseClient(Generic[HttpClient]):
         self,
         *,
         base_url: str | None = None,
-        api_key: str | None = None,
+        api_key: str | Callable[[], str] | None = None,
+        headers: Mapping[str, str] | None = None,
         timeout: float = 10.0,
         deadline: float = 60.0,
         retry: RetryPolicy = RetryPolicy(),
@@ -93,8 +95,8 @@ class BaseClient(Generic[HttpClient]):
         http_client: HttpClient | None = None,
     ) -> None:
         self._url = _address(base_url or os.environ.get("ACUITY_URL", ""), allow_plain_http)
-        key = _checked_key(api_key or os.environ.get("ACUITY_API_KEY", ""))
-        self._key: Callable[[], str] = lambda: key  # no repr shows it, and nothing pickles it
+        self._key = _key_of(api_key or os.environ.get("ACUITY_API_KEY", ""))
+        self._headers = headers or {}
         self._timeout_s = _checked_timeout(timeout)
         self._deadline_s = _checked_timeout(deadline)
         self._retry = retry
@@ -105,10 +107,28 @@ class BaseClient(Generic[HttpClient]):
     def _open(self, http_client: HttpClient | None) -> None:
         raise NotImplementedError
 
+    def with_options(
+        self: Client,
+        *,
+        api_key: str | Callable[[], str] | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout: float | None = None,
+        deadline: float | None = None,
+        retry: RetryPolicy | None = None,
+    ) -> Client:
+        """A copy with other options, on the same connections: closing one closes both."""
+        twin = copy.copy(self)
+        twin._key = self._key if api_key is None else _key_of(api_key)
+        twin._headers = self._headers if headers is None else headers
+        twin._timeout_s = self._timeout_s if timeout is None else _checked_timeout(timeout)
+        twin._deadline_s = self._deadline_s if deadline is None else _checked_timeout(deadline)
+        twin._retry = retry or self._retry
+        return twin
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._url!r})"
 
-    def _begin(self, request: Request, request_id: str | None, limits: Limits) -> Call:
+    def _begin(self, request: PredictionRequest, request_id: str | None, limits: Limits) -> Call:
         """The call to send. Raises, before anything is sent, if the request can't be right."""
         request_id = request_id or str(uuid.uuid4())
         if not _REQUEST_ID.fullmatch(request_id):
@@ -118,7 +138,7 @@ class BaseClient(Generic[HttpClient]):
         call.has_recording = isinstance(session, Mapping) and session.get("recording") is not None
         return call
 
-    def _encode(self, request: Request) -> bytes:
+    def _encode(self, request: PredictionRequest) -> bytes:
         """The request as JSON. Raises if it can't be right."""
         self._warn(slips(request))
         check_dates(request)
@@ -139,6 +159,7 @@ class BaseClient(Generic[HttpClient]):
         patience_s = min(call.timeout_s, call.ends - time.monotonic())
         call.came = None
         call.headers = {
+            **{name.lower(): text for name, text in self._headers.items()},
             "user-agent": _USER_AGENT,
             "x-api-key": self._key(),
             "content-type": "application/x-ndjson" if call.lines else "application/json",
@@ -322,6 +343,14 @@ def _checked_key(key: str) -> str:
     if not _KEY_FORM.fullmatch(trimmed):
         raise ValueError("the key must be whole: sk_demo_ or sk_live_ and 38 letters and digits")
     return trimmed
+
+
+def _key_of(api_key: str | Callable[[], str]) -> Callable[[], str]:
+    """No repr shows the key, and nothing pickles it."""
+    if callable(api_key):
+        return lambda: _checked_key(api_key())
+    key = _checked_key(api_key)
+    return lambda: key
 
 
 def _checked_timeout(timeout_s: float) -> float:

@@ -7,23 +7,21 @@ from dataclasses import dataclass, field
 
 from ._types import Finding
 
-# fmt: off
-__all__ = [
-    "AcuityError", "AcuityTimeoutError", "AcuityConnectionError", "RefusedError", "MalformedRequestError",
-    "KeyMissingError", "KeyRejectedError", "WrongAddressError", "RequestTooLargeError", "UnsupportedMediaTypeError",
-    "InvalidRequestError", "HistoryInvalidError", "RateLimitedError", "OverloadedError", "ServiceError",
-    "UnexpectedAnswerError",
-]
-# fmt: on
-
 
 class AcuityError(Exception):
     """The base of all errors that leave a request without scores."""
+
+    status: int | None = None
+    """Of the answer; None without one."""
 
     def __init__(self, message: str, request_id: str) -> None:
         super().__init__(message)
         self.request_id = request_id
         """The id under which the service's log knows the request."""
+
+
+class UnsentError(AcuityError):
+    """In an outcome of `predict_many`: the request could not be sent; `__cause__` is what `predict` would raise."""
 
 
 class AcuityTimeoutError(AcuityError):
@@ -62,7 +60,8 @@ class RefusedError(AcuityError):
         said = f"{refusal.status} {refusal.detail}".rstrip()
         super().__init__(f"{said}: {self._remedy(refusal)}", refusal.request_id)
         self.refusal = refusal
-        self.status, self.detail = refusal.status, refusal.detail
+        self.status: int = refusal.status
+        self.detail = refusal.detail
         self.findings = refusal.findings
         """Of a 422: where and why."""
         self.retry_after_s = refusal.retry_after_s
@@ -167,9 +166,7 @@ def error_for(refusal: Refusal) -> RefusedError:
 
 
 def may_pass(error: AcuityError) -> bool:
-    """Whether another attempt may succeed: an overload, a rate, a time-out, a broken connection, a proxy's."""
-    if isinstance(error, UnexpectedAnswerError):
-        return error.status in (502, 504)
-    if isinstance(error, AcuityConnectionError):
-        return error.may_pass
-    return isinstance(error, (RateLimitedError, OverloadedError, AcuityTimeoutError))
+    """Whether another attempt may succeed. 501 and 505 are answers about the server itself."""
+    if error.status is not None:
+        return error.status in (408, 429) or (error.status >= 500 and error.status not in (501, 505))
+    return error.may_pass if isinstance(error, AcuityConnectionError) else isinstance(error, AcuityTimeoutError)

@@ -24,14 +24,14 @@ _CONCERN_ALL = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """The outcome of one request: `prediction`, or the `error` that `predict` would have raised."""
+    """The outcome of one request: `prediction`, or the `error` of `predict` (of one not sent, its `__cause__`)."""
 
     index: int
     """The request's place in the input, from 0 on."""
     key: Any
     """The key that came with the request, else the index."""
     prediction: Prediction | None = None
-    error: Exception | None = None
+    error: errors.AcuityError | None = None
 
 
 @dataclass
@@ -43,11 +43,11 @@ class Line:
     body: bytes = field(repr=False)
     """JSON; empty once the line is settled."""
     size: int
-    settled: Prediction | Exception | None = None
+    settled: Prediction | errors.AcuityError | None = None
     failed: errors.RefusedError | None = None
     """What the service said of it in the last attempt, where another attempt may mend that (500, 503)."""
 
-    def settle(self, outcome: Prediction | Exception) -> None:
+    def settle(self, outcome: Prediction | errors.AcuityError) -> None:
         """No further attempt."""
         self.settled = outcome
         self.body = b""
@@ -141,7 +141,9 @@ class Run:
         key, request = item if isinstance(item, tuple) and len(item) == 2 else (index, item)
         try:
             body = self.client._encode(request)
-        except Exception as error:  # it stops no other
+        except Exception as cause:  # it stops no other
+            error = errors.UnsentError(str(cause), "")
+            error.__cause__ = cause
             line = Line(index, key, b"", 0, error)
         else:
             line = Line(index, key, body, len(body) + 1)

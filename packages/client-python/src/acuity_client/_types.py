@@ -67,10 +67,13 @@ class Measurement(TypedDict, total=False):
     """The share of the variance between people's single results that lasts: the retest correlation, 0.05 to 0.99."""
 
 
-class PredictionRequest(TypedDict, total=False):
-    """What `predict` sends; `current_session` at least."""
-
+class _Scored(TypedDict):
     current_session: Session
+
+
+class PredictionRequest(_Scored, total=False):
+    """What `predict` sends."""
+
     past_sessions: Sequence[Session] | None
     past_targets: Sequence[ScoreRecord] | None
     history: str | None

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
-from .._base import BaseClient, Request
+from .._base import BaseClient
 from .._concurrency import AsyncInput, async_items, async_pause
 from .._errors import AcuityError
 from .._lists import BYTES, LINES, Line, Outcome, Run, outcomes_of
-from .._types import Prediction
+from .._types import Prediction, PredictionRequest
 
 if TYPE_CHECKING:
     import httpx
@@ -21,7 +21,8 @@ class AsyncAcuityClient(BaseClient["httpx.AsyncClient"]):
 
     Address and key come from `ACUITY_URL` and `ACUITY_API_KEY` if they are not given. `timeout` is the longest wait for
     the answer of one attempt, in seconds. `deadline` is the longest time for a whole call, in seconds, pauses included;
-    the client does not wait if the service asks for a longer pause. `allow_plain_http` allows `http:` to another
+    the client does not wait if the service asks for a longer pause. `api_key` may be a function, called before each
+    attempt: a rotated key needs no other client. `headers` are your own, sent with each request. `allow_plain_http` allows `http:` to another
     machine: biometrics and the key then travel in clear. `http_client` is your own, with your proxies, certificates and
     event hooks; you close it. Raises ValueError if the address or the key is malformed.
     """
@@ -35,7 +36,7 @@ class AsyncAcuityClient(BaseClient["httpx.AsyncClient"]):
 
     async def predict(
         self,
-        request: Request,
+        request: PredictionRequest,
         *,
         request_id: str | None = None,
         timeout: float | None = None,
@@ -43,7 +44,7 @@ class AsyncAcuityClient(BaseClient["httpx.AsyncClient"]):
         retries: int | None = None,
     ) -> Prediction:
         """
-        Scores one request. Tries again after an overload (429, 502, 503, 504), a time-out or a broken connection.
+        Scores one request. Tries again after 408, 429, every 5xx but 501 and 505, a time-out or a broken connection.
 
         Raises the AcuityError that fits the refusal; before anything is sent, ValueError if `night` is in the future.
         """

@@ -5,12 +5,12 @@ from __future__ import annotations
 import random
 import threading
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 from weakref import WeakValueDictionary
 
 from .._concurrency import AsyncLock, async_call, async_pause
 from .._histories import CONTENTION, AnyAsyncStorage, HistoryContendedError, history_of, was_saved
-from .._types import Measurement, Prediction, Session
+from .._types import Measurement, Prediction, PredictionRequest, Session
 from .client import AsyncAcuityClient
 
 T = TypeVar("T")
@@ -56,7 +56,7 @@ class AsyncHistory:
 
         async def scored(stored: str | None) -> tuple[str, Prediction]:
             request = {"current_session": session, "history": stored or "", **given}
-            prediction = await self._client.predict(request, **options)
+            prediction = await self._client.predict(cast(PredictionRequest, request), **options)
             return history_of(prediction), prediction
 
         return await self._swap(person, scored)

@@ -143,7 +143,9 @@ class Connections {
   readonly #open: () => Client;
   readonly #timeoutMs: number;
   readonly #clients = new Map<Line, Promise<Client>>();
-  readonly #opened = new Set<Client>();
+  readonly #opened = new Map<Line, Client>();
+  /** Whether the listener was ever connected. */
+  #isHeard = false;
   /** Rejects the pending calls. */
   readonly #pending = new Set<(error: Error) => void>();
 
@@ -162,7 +164,7 @@ class Connections {
         return { replies, role: fieldsOf(await hello).get('role') };
       });
     } catch (error) {
-      throw isReply(error) ? wordedReply(error) : this.drop(failure(error));
+      throw isReply(error) ? wordedReply(error) : this.#lose(line, failure(error));
     }
   }
 
@@ -171,36 +173,51 @@ class Connections {
     if (known !== undefined) return known;
     const client = this.#connect(line);
     this.#clients.set(line, client);
-    client.catch(() => this.#clients.delete(line));
+    client.catch(() => this.#clients.get(line) === client && this.#clients.delete(line));
     return client;
   }
 
   /** Ends all of them; every pending call rejects. Returns why they have ended. */
   drop(error?: KeyStoreError): KeyStoreError {
     const reason = (this.lost ??= error ?? new KeyStoreError(CLOSED));
-    for (const client of this.#opened) end(client);
+    for (const client of this.#opened.values()) end(client);
     for (const fail of this.#pending) fail(reason);
     return reason;
   }
 
-  async #connect({ onMessage }: Line): Promise<Client> {
+  /** The loss of one is that of all, but for a listener's way that was never open: that alone may be shut. */
+  #lose(line: Line, error: KeyStoreError): KeyStoreError {
+    if (line.onMessage === undefined || this.#isHeard) return this.drop(error);
+    this.#close(line);
+    return error;
+  }
+
+  #close(line: Line): void {
+    const client = this.#opened.get(line);
+    if (client !== undefined) end(client);
+    this.#opened.delete(line);
+    this.#clients.delete(line);
+  }
+
+  async #connect(line: Line): Promise<Client> {
+    const { onMessage } = line;
     const client = this.#open();
-    client.on('error', (error) => this.drop(failure(error)));
+    client.on('error', (error) => this.#lose(line, failure(error)));
     client.unref();
-    this.#opened.add(client);
+    this.#opened.set(line, client);
     try {
       await client.connect();
     } catch (error) {
-      throw this.drop(failure(error));
+      throw this.#lose(line, failure(error));
     }
     if (onMessage === undefined) return client;
     try {
       await client.subscribe(CHANNEL, onMessage);
     } catch (error) {
-      this.#opened.delete(client);
-      end(client);
+      this.#close(line);
       throw error;
     }
+    this.#isHeard = true;
     onMessage();
     return client;
   }

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { openKeyring } from '#acuity/auth/keyring.js';
@@ -202,6 +202,23 @@ t.test('a store that is gone, and comes back', { skip }, async (t) => {
     await until(() => !first.keyring.isStoreEmpty);
     t.ok(first.ask(key));
   });
+});
+
+t.test('where the way of pushes is shut, keys are looked at all the same', { skip }, async (t) => {
+  const { url, port } = await startStore(t);
+  const way = createServer((from) => {
+    const onward = connect(port, '127.0.0.1');
+    const end = (): void => void (from.destroy(), onward.destroy());
+    from.on('data', (chunk) => (/SUBSCRIBE/i.test(chunk.toString('latin1')) ? end() : onward.write(chunk)));
+    onward.on('error', end).on('close', end).pipe(from.on('error', end).on('close', end));
+  });
+  await once(way.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(() => way.close());
+  const { id, key } = await issueAt(t, url, { kind: 'live', ratePerS: null });
+  const { ask } = await startReplica(t, url.replace(`:${port}`, `:${(way.address() as AddressInfo).port}`));
+  t.ok(ask(key));
+  await revokeAt(t, url, id);
+  await until(() => !ask(key));
 });
 
 t.test('a store that has lost its last writes', { skip }, async (t) => {

@@ -24,6 +24,7 @@ import { tablePage, type BesideColumns, type OpenInput, type Page } from './page
 import {
   kindOf,
   listField,
+  nameMalformed,
   namesOfColumns,
   numberField,
   sessionColumns,
@@ -112,14 +113,16 @@ async function* arrowPages(
   for await (const batch of reader) {
     const problems = new Map<number, RowProblem>();
     const fields = sessionFields(batch.schema.fields.map(columnOf));
-    const session = sessionColumns(fields.map((field) => fieldIn(batch, field, problems)));
+    const own = fields.map((field) => fieldIn(batch, field, problems));
+    const session = sessionColumns(own);
     const others = plainColumns(batch, namesBeside(columns));
     for (let first = 0; first < batch.numRows; first += ROWS_MAX) {
       const last = Math.min(first + ROWS_MAX, batch.numRows);
       const beside = besideIn(others?.slice(first, last), columns, before + first + 1, zone);
       const read = rows.read(session, first, last);
-      const own = new Map([...problems].map(([row, problem]) => [row - first, problem]));
-      yield tablePage(last - first, read, beside, columns.measured, own);
+      nameMalformed(own, read, problems, first);
+      const ofPage = new Map([...problems].map(([row, problem]) => [row - first, problem]));
+      yield tablePage(last - first, read, beside, columns.measured, ofPage);
     }
     before += batch.numRows;
   }
@@ -176,7 +179,7 @@ function numberOf(type: unknown): (value: unknown) => number {
 /** A decimal as text; `words` are its digits without the point, lowest word first. */
 function decimalOf(words: Uint32Array, { scale, bitWidth }: Decimal): string {
   const digits = words.reduceRight((sum, word) => (sum << 32n) | BigInt(word), 0n);
-  return `${BigInt.asIntN(bitWidth, digits)}e${-scale}`;
+  return `${BigInt.asIntN(bitWidth, digits)}${scale === 0 ? '' : `e${-scale}`}`;
 }
 
 function besideIn(
@@ -200,7 +203,8 @@ function besideIn(
     },
     person(row) {
       const value: unknown = people?.get(row);
-      return value === null || value === undefined ? undefined : String(value);
+      if (value === null || value === undefined) return undefined;
+      return value instanceof Uint32Array ? decimalOf(value, people?.type as Decimal) : String(value);
     },
     moment: (row) => momentAt(row) as ReturnType<Page['moment']>,
     cell(name, row) {
@@ -216,17 +220,19 @@ function momentsOf(vector: Vector | undefined, given: string | undefined): (row:
   const type = vector?.type as DataType | undefined;
   const own = (DataType.isTimestamp(type) ? type.timezone : undefined) ?? undefined;
   const zone = own === undefined ? undefined : (given ?? own);
+  const toNumber = numberOf(type);
   const print = zone === undefined ? Number : dateIn(zone);
   return (row) => {
     const value: unknown = vector?.get(row) ?? undefined;
-    return value === undefined || typeof value === 'string' ? value : print(Number(value));
+    return value === undefined || typeof value === 'string' ? value : print(toNumber(value));
   };
 }
 
 /** A value of a column as JSON; 64-bit integers keep their digits. */
 function jsonOf(value: unknown, type: DataType): string {
   if (typeof value === 'bigint') return String(value);
-  if (value instanceof Uint32Array && DataType.isDecimal(type)) return String(Number(decimalOf(value, type)));
+  if (value instanceof Uint32Array && DataType.isDecimal(type))
+    return type.scale === 0 ? decimalOf(value, type) : String(Number(decimalOf(value, type)));
   if (value instanceof Uint8Array) return JSON.stringify(Buffer.from(value).toString('hex'));
   const plain = (_: string, inner: unknown): unknown => (typeof inner === 'bigint' ? String(inner) : inner);
   return JSON.stringify(value, plain) ?? 'null';

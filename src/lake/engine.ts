@@ -231,9 +231,10 @@ const KNOWN: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /Maximum line size/i,
-    'a row is longer than ACUITY_BODY_MAX_BYTES, or one of its scores and kept columns than 16 MiB: keep fewer',
+    'a row is longer than twice ACUITY_BODY_MAX_BYTES and 8 MiB, or one of its scores and kept columns than 16 MiB: keep fewer',
   ],
   [/Expected Number of Columns/i, 'a row has far more cells than the header'],
+  [/NoSuchBucket|bucket does not exist/i, 'there is no such bucket: make it first'],
   [/encrypted/i, 'it is encrypted: decrypt it first'],
   [/could not allocate|Out of Memory/i, 'it takes more memory than --memory allows: raise that'],
   [/No magic bytes|too small to be a Parquet/i, 'it is no Parquet file, or its end is missing'],

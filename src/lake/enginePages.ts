@@ -2,7 +2,7 @@ import { OperatorError } from '../base/errors.js';
 import type { DuckDBDataChunk, DuckDBValue } from '@duckdb/node-api';
 import bindings, { type DataChunk, type Vector } from '@duckdb/node-bindings';
 import type { SeriesLimits } from '#rules/fields.js';
-import { UNPROCESSABLE } from '../contract/problems.js';
+import { PROBLEMS, UNPROCESSABLE } from '../contract/problems.js';
 import { ColumnReader } from '../reading/columns.js';
 import { BreaksInQuotesError, type Engine } from './engine.js';
 import {
@@ -20,6 +20,7 @@ import { namesBeside, type RowColumns } from './names.js';
 import { tablePage, type BesideColumns, type KeptForm, type OpenInput, type Page } from './page.js';
 import {
   listField,
+  nameMalformed,
   namesOfColumns,
   numberField,
   sessionColumns,
@@ -173,9 +174,11 @@ class EngineReader {
     const isHeavy = samples > SAMPLES_LIGHT || this.columns.history !== undefined;
     if (isHeavy) weights.set(chunk, new ArrayBuffer(samples * SAMPLE_BYTES));
     const read = this.reader.read(sessionColumns(fields), 0, rows);
+    nameMalformed(fields, read, problems);
     const marks =
       selection.misshapen === undefined ? [] : doublesOf(columnOf(chunk, selection.misshapen), rows);
-    for (const [row, mark] of marks.entries()) if (mark === 1) problems.set(row, MISSHAPEN);
+    for (const [row, mark] of marks.entries())
+      if (mark > 0) problems.set(row, mark === 1 ? MISSHAPEN : PROBLEMS.bodyTooLarge);
     this.rowsBefore += rows;
     return tablePage(rows, read, beside, this.columns.measured, problems);
   }

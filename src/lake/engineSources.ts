@@ -1,3 +1,4 @@
+import { TableError } from './errors.js';
 import { NO_CELL, quoted, textOf, type Engine, type NamedType } from './engine.js';
 import type { Partition } from './inputs.js';
 import { fieldOf } from './names.js';
@@ -22,7 +23,7 @@ export interface Source {
   readonly columns: readonly SourceColumn[];
   /** The same for CSV with line breaks in quotes. */
   readonly fromWithBreaks?: string | undefined;
-  /** A condition for rows with more or fewer cells than the header. */
+  /** A number for rows that are bad: 1 for more or fewer cells than the header, 2 for too many bytes, else 0. */
   readonly isMisshapen?: string | undefined;
   /** How many rows it says it has; undefined if only reading can tell. */
   readonly rows?: number | undefined;
@@ -52,12 +53,20 @@ export async function parquetSource(
   };
 }
 
+/** Of a decimal, in the engine. */
+const DIGITS_MAX = 38;
+
 /** The engine renames the second of two columns that differ by case: the file's own names, in its order. */
 async function topNames(engine: Engine, file: string, what: string): Promise<string[]> {
   const rows = await engine.texts(
-    `SELECT name, coalesce(num_children, 0) FROM parquet_schema(${file})`,
+    `SELECT name, coalesce(num_children, 0), precision FROM parquet_schema(${file})`,
     what,
   );
+  const wide = rows.find(([, , digits]) => Number(digits) > DIGITS_MAX);
+  if (wide !== undefined)
+    throw new TableError(
+      `${what}: the column ${wide[0]} is a decimal of ${wide[2]} digits (decimal256), which the engine reads wrong: cast it to at most ${DIGITS_MAX}`,
+    );
   const names: string[] = [];
   let at = 1; // after the root
   const skip = (): void => {
@@ -108,17 +117,23 @@ export async function csvSource(
   { encoding = 'utf-8', compression, rowBytesMax }: CsvOptions,
 ): Promise<Source> {
   const file = textOf(patternOf(path));
+  const bufferBytes = Math.max(BUFFER_BYTES, 2 * rowBytesMax);
   const shared = [
     'auto_detect = false',
     'hive_partitioning = false',
     `encoding = ${textOf(encoding)}`,
     `compression = ${textOf(compression ?? 'none')}`,
-    `max_line_size = ${rowBytesMax}`,
-    `buffer_size = ${Math.max(BUFFER_BYTES, 2 * rowBytesMax)}`,
+    // A longer row than a body may be costs itself; one that the buffers can't hold, the file.
+    `max_line_size = ${bufferBytes}`,
+    `buffer_size = ${bufferBytes}`,
   ];
   const line = `read_csv(${file}, columns = {'line': 'VARCHAR'}, header = false, delim = '', quote = '', escape = '', ${shared.join(', ')})`;
   const [[head] = []] = await engine.texts(`SELECT line FROM ${line} LIMIT 1`, what);
   if (head === undefined || head === null) return { what, from: '(SELECT 1 LIMIT 0)', columns: [] };
+  if (head.startsWith('\ufffe'))
+    throw new TableError(
+      `${what} is UTF-16 big endian, which is not read: convert it (iconv -f UTF-16 -t UTF-8)`,
+    );
   const { delimiter, names } = headerOf(head.replace(/^\uFEFF/, '').replace(/\r$/, ''));
   const cells = [...names, ...Array.from({ length: CELLS_BEYOND }, () => '')];
   const columns = cells.map((_, index) => `'c${index}': 'VARCHAR'`).join(', ');
@@ -133,12 +148,13 @@ export async function csvSource(
     'null_padding = true',
     ...shared,
   ];
+  const bytes = names.map((_, index) => `coalesce(strlen(c${index}), 0)`).join(' + ');
   return {
     what,
     from: `read_csv(${file}, ${options.join(', ')})`,
     fromWithBreaks: `read_csv(${file}, parallel = false, ${options.join(', ')})`,
     columns: names.map((name, index) => textColumn(name, `c${index}`, true)),
-    isMisshapen: `(c${names.length - 1} IS NULL OR c${names.length} IS NOT NULL)`,
+    isMisshapen: `CASE WHEN c${names.length - 1} IS NULL OR c${names.length} IS NOT NULL THEN 1 WHEN ${bytes} > ${rowBytesMax} THEN 2 ELSE 0 END`,
   };
 }
 

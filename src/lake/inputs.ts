@@ -137,6 +137,8 @@ export function queryInput(
 function inputOf(file: NamedFile, options: FindOptions): Input {
   const { path } = file;
   const { stem, format: named } = formatOf(basename(path));
+  if (isRemote(path) && path.includes('?'))
+    throw new OperatorError(`${path}: the engine reads what follows ? as settings: rename the key`);
   const format = options.format ?? named;
   if (format === undefined)
     throw new OperatorError(`${path}: the name does not say the format; --format does`);
@@ -238,9 +240,10 @@ function refuseSharedOutputs(inputs: readonly Input[]): void {
   for (const { path, output, bad } of inputs) {
     for (const written of [output, bad]) {
       const other = outputs.get(written);
+      const remedy = dirname(other ?? '') === dirname(path) ? 'rename one' : 'name the folder above them';
       if (other !== undefined)
         throw new OperatorError(
-          `${other} and ${path} would both be scored to ${written}: name the folder above them, or give each run its own --out-dir`,
+          `${other} and ${path} would both be scored to ${written}: ${remedy}, or give each run its own --out-dir`,
         );
       outputs.set(written, path);
     }

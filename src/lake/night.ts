@@ -8,7 +8,7 @@ const MILLISECONDS_FROM = 1e11;
 
 /** A time zone as databases print it after a time: `2025-01-01 07:00:00+00`. */
 const OFFSET_IN_HOURS = /(?<=:\d\d(\.\d+)?)[+-]\d\d$/;
-const DIGITS = /^\d{1,16}$/;
+const DIGITS = /^\d{1,19}$/;
 const WHAT = 'the moment of this row';
 
 /**
@@ -32,7 +32,7 @@ function nightOfNumber(order: number): number | string {
   const isMoment = order >= MILLISECONDS_FROM;
   const night = isMoment ? Math.floor(order / DAY_MS) : (dayOf(dateOf(order)) ?? order);
   if (Number.isInteger(night) && night >= 0 && night <= LAST_DAY) return night;
-  return `${WHAT} is a number that is no night: give days from 0 to ${LAST_DAY}, dates as 20261121, or milliseconds since 1970, not seconds`;
+  return `${WHAT} is a number that is no night: give days from 0 to ${LAST_DAY}, dates as 20261121, or milliseconds since 1970, not seconds, micro- or nanoseconds`;
 }
 
 /** `20261121` as `2026-11-21`. */

@@ -110,6 +110,7 @@ export class Run {
   private starting: Promise<Engine> | undefined;
   private readonly badRows: FirstBadRows;
   /** The last message about a file's fields, and which file it was. */
+  private toldZoned: string | undefined;
   private told: { readonly name: string; readonly found: string } | undefined;
 
   constructor(
@@ -269,6 +270,7 @@ export class Run {
       isStream: writeBad === undefined,
       engine: this.engine,
     };
+    if (into === undefined && format !== 'arrow') this.tellZoned(name, options);
     const sink = into ?? (await openSink(write, options));
     const lines = new LineWriter(options);
     const all: PageSink = {
@@ -332,6 +334,13 @@ export class Run {
     const isRead = into !== undefined;
     const mayVary = !isRead && target.format === 'ndjson' && target.outputFormat === 'ndjson';
     return readNames(names, { keep, history, isRead }, mayVary);
+  }
+
+  private tellZoned(name: string, { keep, keptTypes = [] }: SinkOptions): void {
+    const zoned = keep.filter((_, place) => keptTypes[place] === 'TIMESTAMP WITH TIME ZONE').join(', ');
+    if (zoned === '' || zoned === this.toldZoned) return;
+    this.toldZoned = zoned;
+    this.say(`${name}: the times of ${zoned} are written in UTC`);
   }
 
   private tellNames(name: string, { found, warnings }: NamesReport): void {

@@ -1,13 +1,14 @@
 import { SERIES_ALIASES, SERIES_FIELDS, SESSION_SCALARS, type SeriesField } from '#rules/fields.js';
 import { UNPROCESSABLE } from '../contract/problems.js';
-import type { ScalarColumn, SeriesColumn, SessionColumns } from '../reading/columns.js';
+import type { ReadRows, ScalarColumn, SeriesColumn, SessionColumns } from '../reading/columns.js';
 import { NamesError, type RowProblem } from './errors.js';
 import { jsonIn } from './lineSplitter.js';
 import { fieldOf, type HistoryColumns, type InputNames } from './names.js';
 
 /** What a column of a table can be used for, by the name that DuckDB or Arrow gives its type. */
 const KINDS = {
-  whole: /^U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|INT(8|16|32|64))$/i,
+  /** Databases export whole numbers as decimals without a fraction. */
+  whole: /^(U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|INT(8|16|32|64))|DECIMAL(\(\d+, ?0\)|\[\d+e\+?0\]))$/i,
   float: /^(FLOAT|DOUBLE|FLOAT(16|32|64))$/i,
   decimal: /^DECIMAL/i,
   text: /^(VARCHAR|JSON|ENUM|(LARGE)?UTF8)/i,
@@ -184,6 +185,21 @@ export function textField(
     return list;
   };
   return field === 'sex' && !isCell ? { field, scalar: (row) => sexOf(texts(row)), json } : { field, json };
+}
+
+/** The rows that are no JSON because of a cell: by its column. The bytes of a body mean nothing to who has the table. */
+export function nameMalformed(
+  fields: readonly SessionField[],
+  { problems: found }: ReadRows,
+  problems: Map<number, RowProblem>,
+  first = 0,
+): void {
+  for (const [row, { kind }] of found) {
+    if (kind !== 'malformed') continue;
+    const field = fields.find(({ json }) => jsonIn(json(first + row) ?? '0') === undefined)?.field;
+    const detail = `the cell of ${field} is no list of numbers: write [61, 58.5] as in JSON, not as numpy prints it, and leave out what is missing`;
+    problems.set(first + row, { status: UNPROCESSABLE.status, detail });
+  }
 }
 
 function sexOf(text: string | undefined): number {

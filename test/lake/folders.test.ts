@@ -152,7 +152,7 @@ t.test('what would be written twice, a table with versions, and what is not ther
   const root = tree(t, `${files} ${versions} ${tables}`.split(' '));
   const cases: readonly (readonly [names: readonly string[], message: RegExp])[] = [
     [['a', 'b/x.csv'], /would both be scored to .*x\.scores\.csv: name the folder above/],
-    [['b'], /would both be scored to .*x\.bad\.ndjson/],
+    [['b'], /would both be scored to .*x\.bad\.ndjson: rename one, or give each run/],
     [['c'], /two of its folders are partitions by one column/],
     [['delta'], /delta is a Delta table, whose files hold deleted rows too/],
     [['up'], /hudi is a Hudi table/],

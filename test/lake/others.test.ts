@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { tableFromIPC, tableToIPC } from 'apache-arrow';
@@ -180,4 +180,15 @@ t.test('a lake in S3 is scored to S3, a Delta table by --sql: as the file is', {
   const to = ['--to', 'ndjson', '--out-dir', join(dir, 'out')];
   await scored('--sql', select, ...(await extension('delta')), ...to);
   t.strictSame(scoresOf(readFileSync(join(dir, 'out/query.scores.ndjson'), 'utf8')), expected);
+  // Before any row is scored: a store that lacks the bucket, and a key that the engine reads as another one.
+  const refused = async (...args: string[]): Promise<string> =>
+    (await acuity(['score', ...args, ...(await extension('httpfs')), ...PAST, '--sort'], env)).stderr;
+  t.match(await refused(file, '--out-dir', 's3://nowhere'), /there is no such bucket: make it first/);
+  mkdirSync(join(dir, 'odd'));
+  copyFileSync(file, join(dir, 'odd/what?.parquet'));
+  await python([program('hive.py'), 'put', join(dir, 'odd')], whole);
+  t.match(
+    await refused('s3://nights/lake', '--out-dir', 's3://scores/odd'),
+    /reads what follows \? as settings: rename/,
+  );
 });

@@ -44,7 +44,7 @@ const PARQUET: readonly Case[] = [
   [`[{'a': 1}] AS past_sessions, 30 AS age`, /the column past_sessions: a row of a table is one session/],
   [`30 AS " age", ${NIGHT}`, /the column " age" has space around its name: rename it/],
   [`1 AS "user", 2 AS pulse`, /no column is named as a field of a session/],
-  ...['true', `'x'::BLOB`, '1::DECIMAL(20, 0)', '[1]', `TIMESTAMP '2026-01-01'`, `{'id': 1}`].map(
+  ...['true', `'x'::BLOB`, '1.5::DECIMAL(20, 1)', '[1]', `TIMESTAMP '2026-01-01'`, `{'id': 1}`].map(
     (sql): Case => {
       const message =
         /the column person is of the type \S+.*, which can't say whose a row is: make text or whole numbers/;
@@ -80,6 +80,13 @@ const FILES: Readonly<Record<string, readonly Case[]>> = {
     ],
     [CSV, /^stress can't be kept: the output has a column of that name/, { keep: ['stress'] }],
     [CSV, /^row can't be kept/, { keep: ['row'] }],
+  ],
+  'utf16.csv': [
+    [
+      Buffer.from(`\ufeff${CSV}`, 'utf16le').swap16(),
+      /UTF-16 big endian, which is not read: convert it \(iconv/,
+      { encoding: 'utf-16' },
+    ],
   ],
   'csv.gz': [
     ['no gzip', /./],

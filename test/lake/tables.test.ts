@@ -267,6 +267,8 @@ t.test('a cell of CSV is a bad row by its column, with the remedy and without it
     ['[60,61,62],"sex":"F","HR_day_1h":[70]', whole],
     ['[60,61],[62]', whole],
     ['[60,61', whole],
+    ['[61. 58.]', /the cell of HR_night is no list of numbers: .* not as numpy prints it/],
+    ['[61, nan, 58]', /the cell of HR_night is no list of numbers/],
     ['[60]}, "explain":true, "x":{"y":[1]', whole],
     ['[60,[61],62]', { loc: ['body', 'current_session', 'HR_night', 1] }],
     [' [60, 61,\t62] '],
@@ -279,8 +281,8 @@ t.test('a cell of CSV is a bad row by its column, with the remedy and without it
   t.strictSame(
     [valuesOf(scored, 'id'), valuesOf(bad, 'row')],
     [
-      ['6', '7', '8'],
-      [1, 2, 3, 4, 5, 6],
+      ['8', '9', '10'],
+      [1, 2, 3, 4, 5, 6, 7, 8],
     ],
   );
   const details = cells.flatMap(([, detail]) => detail ?? []);
@@ -298,6 +300,20 @@ t.test('a cell of CSV is a bad row by its column, with the remedy and without it
   t.match(valuesOf(all.slice(2), 'detail'), [cut, cut]);
 });
 
+t.test('a cell that is too long costs its row, times with a zone are told to be UTC', async (t) => {
+  const long = `1,30,[60]\n2,30,"[${'60,'.repeat(2_000_000)}60]"\n3,30,[60]\n`;
+  const { rows, bad } = await scoreOne(fileOf(t, 'a.csv', `id,age,HR_night\n${long}`));
+  t.match([valuesOf(rows, 'id'), bad], [['1', '3'], [{ row: 2, status: 413 }]]);
+  const path = await table(
+    join(folder(t), 'a.parquet'),
+    `TIMESTAMPTZ '2026-01-01 00:00:00+02' AS at, 30 AS age`,
+  );
+  t.match((await scoreOne(path, { keep: ['at'] })).told, [
+    String,
+    'a.parquet: the times of at are written in UTC',
+  ]);
+});
+
 t.test('persons and nights of any type: a time has the date of its zone, a number its digits', async (t) => {
   const cases: readonly (readonly [type: string, nights: string, person?: string, zone?: string])[] = [
     ['TIMESTAMP', '-01-01 00:30:00,-01-01 23:30:00,-01-02 00:30:00'],
@@ -308,7 +324,8 @@ t.test('persons and nights of any type: a time has the date of its zone, a numbe
     ['DATE', '-01-01,-01-01,-01-02', `'00000000-0000-0000-0000-000000000001'::UUID`],
     ['VARCHAR', '-01-01T23:30:00-05:00,-01-01,-01-02T00:30:00+12:00'],
     ['DOUBLE', '0101,0101,0102', '-3'],
-    ['INTEGER', '0101,0101,0102'],
+    ['INTEGER', '0101,0101,0102', '12345678901234567890123::DECIMAL(38,0)'],
+    ['DECIMAL(38,0)', '0101,0101,0102'],
   ];
   for (const [type, nights, person = `'p'`, zone] of cases) {
     const path = fileOf(t, 'a.parquet');

@@ -55,59 +55,135 @@ export interface ReferenceDocument {
   };
 }
 
-/** The reference as one page without a script. Its addresses are relative, for a proxy that adds a prefix. */
+/**
+ * The reference as one page without a script: what is sent, what comes back and the code beside it first, then fields
+ * and details. Its addresses are relative, for a proxy that adds a prefix.
+ */
 export function referenceHtml({ info, paths, components }: ReferenceDocument, hasTry: boolean): string {
+  const [opening = '', ...details] = info.description.split('\n\n');
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, one]) =>
-      operation(`${method.toUpperCase()} ${path}`, one, components),
+      operation(`${method.toUpperCase()} ${path}`, one, { opening, hasTry, ...components }),
     ),
   );
+  const names = Object.keys(components.schemas);
   const schemas = Object.entries(components.schemas).map(
     ([name, schema]) => `<section><h3 id="${name}">${name}</h3>${fields(schema)}</section>`,
   );
+  const entry = (id: string, text = id): string => `<a href="#${id}">${text}</a>`;
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark"><title>${info.title}: API reference</title>
 <link rel="icon" href="data:,"><link rel="stylesheet" href="dashboard/base.css"><link rel="stylesheet" href="docs/reference.css"></head><body>
-<nav aria-label="This port">${hasTry ? '<a href="try">try it</a> ' : ''}<a href=".">live dashboard</a> <a href="openapi.json">openapi.json</a> <a href="#schemas">schemas</a></nav>
-<main id="reference"><h1>${escapeHtml(info.title)} ${escapeHtml(info.version)}</h1>${prose(info.description)}
-${operations.join('\n')}
-<h2 id="schemas">Schemas</h2>
+<header><h1>${escapeHtml(info.title)} ${escapeHtml(info.version)}</h1><nav aria-label="This port">${hasTry ? '<a href="try">try it</a> ' : ''}<a href=".">live dashboard</a> <a href="openapi.json">openapi.json</a></nav></header>
+<div class="sides"><nav class="contents" aria-label="On this page">
+${PARTS.map(([id, text]) => entry(id, text)).join('\n')}
+<span class="schemas">${names.map((name) => entry(name)).join('\n')}</span></nav>
+<main id="reference">${operations.join('\n')}
+<h2 id="details">Details</h2>
+${prose(details.join('\n\n'))}
+<h2 id="schemas">Fields</h2>
 ${schemas.join('\n')}
-</main></body></html>
+</main></div></body></html>
 `;
+}
+
+/** The sections, in order; the names of schemas follow the last. */
+const PARTS = [
+  ['endpoint', 'Endpoint'],
+  ['request', 'Request'],
+  ['answer', 'Answer'],
+  ['errors', 'Errors'],
+  ['details', 'Details'],
+  ['schemas', 'Fields'],
+] as const;
+
+interface Around extends Pick<ReferenceDocument['components'], 'headers' | 'securitySchemes'> {
+  /** The first paragraph: what the service does. */
+  readonly opening: string;
+  readonly hasTry: boolean;
 }
 
 function operation(
   title: string,
   one: Operation,
-  { headers, securitySchemes }: ReferenceDocument['components'],
+  { opening, hasTry, headers, securitySchemes }: Around,
 ): string {
   const sent = [...Object.values(securitySchemes), ...one.parameters];
-  const samples = one['x-codeSamples'].map(({ label, source }) => example(label, source));
-  const answers = Object.entries(one.responses).map(([status, body]) => {
-    const told = Object.keys(body.headers ?? {}).map((name) => ({ ...headers[name], name }) as Header);
-    return `<section><h4 id="status-${status}">${status}</h4>${bodyOf(body)}${headerList(told)}</section>`;
-  });
-  return `<h2>${escapeHtml(one.summary)}</h2><p class="path"><code>${title}</code></p>${prose(one.description)}
-${samples.join('')}
-<h3>Request</h3>${headerList(sent)}${bodyOf(one.requestBody)}
-<h3>Answers</h3>${answers.join('\n')}`;
+  const samples = one['x-codeSamples'].map(({ label, source }, index) =>
+    example(label, source, { isOpen: index === 0, group: 'samples' }),
+  );
+  const told = (body: Body): readonly Header[] =>
+    Object.keys(body.headers ?? {}).map((name) => ({ ...headers[name], name }) as Header);
+  const { 200: good, ...errors } = one.responses;
+  const more = new Map(
+    Object.values(errors).flatMap((body) => told(body).map((header) => [header.name, header])),
+  );
+  const known = new Set((good === undefined ? [] : told(good)).map(({ name }) => name));
+  return `<div class="endpoint"><div><h2 id="endpoint">${escapeHtml(one.summary)}</h2><p class="path"><code>${title}</code></p>
+${prose(opening)}${prose(one.description)}
+<p>Send a ${typeOf(one.requestBody.content['application/json'].schema)} with your key, and a ${good === undefined ? '' : typeOf(good.content['application/json'].schema)} comes back.</p></div>
+<div class="samples">${samples.join('')}</div></div>
+<h2 id="request">Request</h2>${headerList(sent)}${bodyOf(one.requestBody, hasTry)}
+<h2 id="answer">Answer</h2>${good === undefined ? '' : bodyOf(good, false) + headerList(told(good))}
+<h2 id="errors">Errors</h2><div class="wide" tabindex="0" role="region" aria-label="Errors"><table><thead><tr><th scope="col">status</th><th scope="col">body</th><th scope="col">when, and what to do</th></tr></thead><tbody>
+${Object.entries(errors)
+  .map(([status, body]) => errorRow(status, body))
+  .join('\n')}</tbody></table></div>
+<p>With an error come:</p>${headerList([...more.values()].filter(({ name }) => !known.has(name)))}`;
 }
 
-function bodyOf({ description = '', content }: Body): string {
+function errorRow(status: string, { description = '', content }: Body): string {
+  const { example: only, examples = {} } = content['application/json'];
+  const bodies = [
+    ...(only === undefined ? [] : [only]),
+    ...Object.values(examples).map(({ value }) => value),
+  ];
+  const shown = [...new Set(bodies.map((body) => JSON.stringify(body)))];
+  const codes = shown.map((body) => `<code>${escapeHtml(body)}</code>`).join('<br>');
+  return `<tr><th scope="row" id="status-${status}">${status}</th><td>${codes}</td><td>${prose(description)}</td></tr>`;
+}
+
+/** Recordings, of which there is one a provider, are one row with a choice. */
+function bodyOf({ description = '', content }: Body, hasTry: boolean): string {
   const { schema, example: only, examples = {} } = content['application/json'];
-  const named = Object.entries(examples).map(([name, { summary = name, value }]) => json(summary, value));
-  const shown = only === undefined ? named : [json('Example', only), ...named];
-  return `${prose(description)}<p>Body: ${typeOf(schema)}</p>${shown.join('')}`;
+  const named = Object.entries(examples).map(([name, { summary = name, value }]) => ({
+    isRecording: recordingOf(value) !== undefined,
+    name,
+    html: (label: string): string =>
+      example(label, JSON.stringify(value, null, 2), hasTry ? { tryName: name } : {}),
+    summary,
+  }));
+  const recordings = named.filter(({ isRecording }) => isRecording);
+  const choice =
+    recordings.length === 0
+      ? ''
+      : `<details><summary>A recording of one of ${recordings.length} providers, as it answered</summary><div class="choice">${recordings.map(({ name, html }) => html(name)).join('')}</div></details>`;
+  const others = named.filter(({ isRecording }) => !isRecording).map(({ summary, html }) => html(summary));
+  const shown = only === undefined ? '' : example('Example', JSON.stringify(only, null, 2));
+  return `${prose(description)}<p>Body: ${typeOf(schema)}</p>${shown}${others.join('')}${choice}`;
 }
 
-function json(label: string, value: unknown): string {
-  return example(label, JSON.stringify(value, null, 2));
+function recordingOf(value: unknown): unknown {
+  return (value as { current_session?: { recording?: unknown } }).current_session?.recording;
 }
 
-function example(label: string, text: string): string {
-  return `<details><summary>${escapeHtml(label)}</summary><pre tabindex="0">${escapeHtml(text)}</pre></details>`;
+interface ExampleOptions {
+  readonly isOpen?: boolean;
+  /** Of those with one name a single one is open. */
+  readonly group?: string;
+  /** Its name where the page /try opens it. */
+  readonly tryName?: string;
+}
+
+function example(
+  label: string,
+  text: string,
+  { isOpen = false, group, tryName }: ExampleOptions = {},
+): string {
+  const attributes = (group === undefined ? '' : ` name="${group}"`) + (isOpen ? ' open' : '');
+  const link = tryName === undefined ? '' : `<p><a href="try#example=${tryName}">open in /try</a></p>`;
+  return `<details${attributes}><summary>${escapeHtml(label)}</summary>${link}<pre tabindex="0">${escapeHtml(text)}</pre></details>`;
 }
 
 function headerList(headers: readonly Header[]): string {

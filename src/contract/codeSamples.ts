@@ -12,7 +12,9 @@ export interface CodeSample {
  * compiled, so it imports nothing.
  */
 export function codeSamples(request: PredictionRequestBody, url = 'http://127.0.0.1:8080'): CodeSample[] {
-  const body = JSON.stringify(request, null, 2).replace(SINGLE, '[$1]');
+  const body = JSON.stringify(request, null, 2).replace(NUMBERS, (list) =>
+    list.replace(/\s+/g, '').replaceAll(',', ', '),
+  );
   return [
     {
       lang: 'Shell',
@@ -49,8 +51,8 @@ with AcuityClient() as client:
   ];
 }
 
-/** An array of one number takes one line. */
-const SINGLE = /\[\n\s+([\d.]+)\n\s+\]/g;
+/** An array of numbers takes one line. */
+const NUMBERS = /\[\n[-\d.,\s]+\]/g;
 
 const CONSTANTS: Readonly<Record<string, string>> = { true: 'True', false: 'False', null: 'None' };
 

@@ -91,17 +91,10 @@ const INTRODUCTION = `Takes one person's biometrics of the night and of the last
 The service stores nothing. With up to five earlier sessions and their scores, or with a \`history\`, it compares the \
 person with their own baseline.
 
-Send both \`past_sessions\` and \`past_targets\` or neither (absent, \`null\` and \`[]\` count as neither), of \
-equal length and in the same order, oldest first. \`past_target\`, \`HR_night_imputed\` and \`RR_night_imputed\` are \
-aliases; beside its name, an alias may only be \`null\` or \`[]\`.
-
-A schema can't say the following. A series that is mostly implausible is refused with \`unit_error\`, and so is a \
+A series that is mostly implausible is refused with \`unit_error\`, and so is a \
 session whose fields contradict each other: sleep stages, one or all, in minutes beside seconds; a whole night in \
 minutes or hours; shares of sleep on two scales, or that add up to more than the whole; heart rate in place of \
-breathing. A \`history\` must be that of an answer; without one, \`night\` is ignored. No measurement may be of a day \
-after \`night\`. A raw result of a test needs the \`age\` of the current session, in the range of its norm, and must be \
-on its scale. A \`recording\` is in \`current_session\` alone, and the session then has no other field with a value but \
-\`age\`, \`height_cm\`, \`weight_kg\` and \`sex\`. Fields that are not described here are ignored.
+breathing. Fields that are not described here are ignored.
 
 A body has at most ${STRUCTURE_BOUNDS.levelsMax} levels of nesting, ${STRUCTURE_BOUNDS.bracketsMax} objects and \
 arrays, and ${STRUCTURE_BOUNDS.stringsMax} strings, keys included; beyond that it is refused with one \`too_long\` \

@@ -89,8 +89,8 @@ export function sessionSchema(limits: SeriesLimits = DEFAULT_SERIES_LIMITS) {
     ),
     HR_night: series(nightSamplesMax, 'Heart rate during the night, in beats per minute, oldest first.'),
     RR_night: series(nightSamplesMax, 'Respiratory rate during the night, in breaths per minute.'),
-    HR_night_imputed: series(nightSamplesMax, 'Alias of HR_night; give one of the two.'),
-    RR_night_imputed: series(nightSamplesMax, 'Alias of RR_night; give one of the two.'),
+    HR_night_imputed: series(nightSamplesMax, 'Alias of HR_night; beside it, null or [].'),
+    RR_night_imputed: series(nightSamplesMax, 'Alias of RR_night; beside it, null or [].'),
     ...scalars,
     recording: Type.Optional(
       Type.Unsafe<Type.Static<typeof RecordingSchema> | null>({
@@ -165,7 +165,7 @@ export const MeasuredScoreSchema = Type.Object({
   value: Type.Optional(percentile.value),
   test: Type.Optional(
     Type.String({
-      description: `Instead of score and value: ${[...NORMS.keys()].join(', ')}, or a test of the operator’s own norms; with one of the three below.`,
+      description: `Instead of score and value: ${[...NORMS.keys()].join(', ')}, or a test of the operator’s own norms; with one of the three below, on the scale of its norm, and the age of the current session, in the range of its norm.`,
     }),
   ),
   answers: Type.Optional(
@@ -200,9 +200,12 @@ export function requestSchema(limits: SeriesLimits = DEFAULT_SERIES_LIMITS) {
     nullable<Type.Static<T>[]>('array', { items, maxItems: PAST_MAX, description });
   return Type.Object({
     current_session: session,
-    past_sessions: past(session, 'Up to five earlier sessions, oldest first.'),
+    past_sessions: past(
+      session,
+      'Up to five earlier sessions, oldest first: with past_targets or not at all; null and [] count as absent.',
+    ),
     past_targets: past(ScoreRecordSchema, 'The scores of past_sessions: same length, same order.'),
-    past_target: past(ScoreRecordSchema, 'Alias of past_targets; give one of the two.'),
+    past_target: past(ScoreRecordSchema, 'Alias of past_targets; beside it, null or [].'),
     explain: nullable<boolean>('boolean', {
       description:
         'true: the answer says why. null and false mean absent. Costs more tokens of the rate (API.md).',
@@ -216,7 +219,7 @@ export function requestSchema(limits: SeriesLimits = DEFAULT_SERIES_LIMITS) {
       format: 'date',
       description:
         'The date on which the person woke. With it, a night that is sent again replaces its earlier version in the ' +
-        'history, and a late one gets its place.',
+        'history, and a late one gets its place. Ignored without history.',
     }),
     measurements: nullable<Measurement[]>('array', {
       items: MeasurementSchema,

@@ -14,7 +14,6 @@ import {
   openBrowser,
   openPage,
   PHONE,
-  seriousFindings,
   staysInside,
   WAIT,
   WITHOUT_BROWSER,
@@ -188,13 +187,29 @@ t.test('the pages', { skip: WITHOUT_BROWSER }, async (t) => {
     });
     await t.test(`the reference, ${look.width} px wide, ${look.scheme}`, async (t) => {
       const opened = await opening(t, '/docs', look);
+      t.equal(await opened.page.locator('main h2').first().innerText(), 'Score one session');
+      t.match(await opened.page.locator('.samples pre:visible').innerText(), /^export ACUITY_URL/);
+      const contents = await opened.page.locator('.contents').boundingBox();
+      t.equal(
+        (contents?.height ?? 0) > 200,
+        look === DESK,
+        'the contents stand at the side where there is room',
+      );
       const sample = opened.page.locator('details', {
         has: opened.page.getByText('TypeScript', { exact: true }),
       });
       await sample.locator('summary').click();
       t.match(await sample.locator('pre').innerText(), 'AcuityClient.fromEnvironment');
-      t.strictSame(await seriousFindings(opened.page), []);
-      t.strictSame([...opened.elsewhere, ...opened.complaints], []);
+      for (const details of await opened.page.locator('details:not([name])').all())
+        await details.evaluate((one) => one.setAttribute('open', ''));
+      await isSound(t, opened, look.width);
+      await opened.page.click('a[href="try#example=oura"]');
+      await opened.page.waitForFunction(
+        () => globalThis.document.querySelector<HTMLTextAreaElement>('#pasted')?.value !== '',
+        undefined,
+        WAIT,
+      );
+      t.match(await opened.page.inputValue('#pasted'), '"current_session"', 'the example is filled in');
     });
   }
   await t.test(

@@ -1,3 +1,4 @@
+import { AdapterError, withoutStack } from './adapterError.js';
 import { grouped, once } from './ordered.js';
 import type { Left, SleepRecord } from './records.js';
 
@@ -30,8 +31,13 @@ export interface Window {
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Parts closer together than this belong to one night. */
+/** Parts closer together than this belong to one night; */
 const GAP_MAX_MS = 3 * HOUR_MS;
+/** than this by any local clock: an export may be written in another zone than it was slept in. */
+const GAP_ANYWHERE_MS = 1.5 * HOUR_MS;
+/** A shorter piece that ended longer before the main one than this is a nap. */
+const PIECE_MIN_MS = 1.5 * HOUR_MS;
+const PIECE_BEFORE_MS = HOUR_MS;
 /** Parts of one night may overlap by this much. */
 const OVERLAP_MAX_MS = HOUR_MS / 6;
 /** A night in more pieces is no night: every stage would be one. */
@@ -44,8 +50,31 @@ const SOON_MS = 12 * HOUR_MS;
 const EVENING_HOUR = 20;
 const NOON_HOUR = 12;
 
-/** @internal */
+/** The night; where its samples can't be read, a sound record of the same time. @internal */
 export function chooseNight(records: readonly SleepRecord[], window: Window): Choice {
+  const choice = chosen(records, window);
+  const flaw = choice.night && sampleFlaw(choice.night);
+  if (choice.night === undefined || flaw === undefined) return choice;
+  const bad = new Set(choice.night.parts.map(({ field }) => field.place));
+  const others = records.filter(({ field }) => !bad.has(field.place));
+  const other = others.length === 0 ? choice : chosen(others, window);
+  if (other.night === undefined || !isSameTime(other.night, choice.night) || sampleFlaw(other.night))
+    return choice;
+  return { ...other, left: [...other.left, { what: flaw.field, why: flaw.sentence }] };
+}
+
+function sampleFlaw({ parts }: Night): AdapterError | undefined {
+  try {
+    for (const { heart, breath } of parts.map(({ read }) => read()))
+      for (const series of [heart, breath]) series?.readings();
+    return undefined;
+  } catch (error) {
+    if (error instanceof AdapterError) return error;
+    throw error;
+  }
+}
+
+function chosen(records: readonly SleepRecord[], window: Window): Choice {
   const left = new Remainder();
   const { nights, broken } = nightsOf(records, window, left);
   const isRecent = ({ toMs }: Night) => ageMs(toMs, window) <= window.hours * HOUR_MS;
@@ -53,12 +82,11 @@ export function chooseNight(records: readonly SleepRecord[], window: Window): Ch
   night?.parts[PARTS_MAX]?.field.fail(MANY_PARTS);
   if (night !== undefined)
     for (const older of nights) if (!isRecent(older)) left.addNight(older, 'an earlier night');
-  for (const record of broken) {
-    const why = flawOf(record) ?? '';
-    const isOlder = Math.max(record.fromMs, record.toMs) <= (night?.toMs ?? -Infinity);
-    if (!isOlder && ageMs(record.toMs, window) <= window.hours * HOUR_MS) record.field.fail(why);
-    left.add(record, why);
+  for (const { record, flaw } of broken) {
+    if (canBeNight(record, night, window)) throw flaw;
+    left.addFlaw(flaw);
   }
+  for (const part of night?.parts ?? []) if (part.state === 'processing') left.add(part, PROCESSING);
   return { night, why: night === undefined ? whyNone(records, nights, window, left) : '', left: left.all };
 }
 
@@ -69,7 +97,7 @@ export function everyNight(
 ): { readonly nights: readonly Night[]; readonly left: readonly Left[] } {
   const left = new Remainder(Infinity);
   const { nights, broken } = nightsOf(records, window, left);
-  for (const record of broken) left.add(record, flawOf(record) ?? '');
+  for (const { flaw } of broken) left.addFlaw(flaw);
   const longest = new Map<string, Night>();
   for (const night of nights.toSorted((a, b) => lengthMs(b) - lengthMs(a))) {
     const date = dateOf(night, window);
@@ -78,6 +106,18 @@ export function everyNight(
     else longest.set(date, night);
   }
   return { nights: [...longest.values()].toSorted((a, b) => a.toMs - b.toMs), left: left.all };
+}
+
+const PROCESSING = 'its provider is still processing it: it may change, ask again later';
+
+/** Whether a record that can't be read might be the night to score: not if it lies earlier, or began after the moment. */
+function canBeNight({ fromMs, toMs }: SleepRecord, night: Night | undefined, window: Window): boolean {
+  const known = [fromMs, toMs].filter((ms) => !isNaN(ms));
+  if (known.length === 0) return true;
+  const { atMs = night === undefined ? Infinity : night.toMs } = window;
+  if (isNaN(toMs) ? fromMs > atMs : Math.max(...known) > (window.atMs ?? Infinity)) return false;
+  if (night !== undefined && Math.max(...known) <= night.toMs) return false;
+  return ageMs(isNaN(toMs) ? fromMs + DAY_MS : toMs, window) <= window.hours * HOUR_MS;
 }
 
 const MANY_PARTS = `is one of more than ${PARTS_MAX} pieces of a night`;
@@ -91,23 +131,30 @@ interface Joining {
   detail: number | undefined;
 }
 
+/** A record that can be no night, and why. */
+interface Broken {
+  readonly record: SleepRecord;
+  readonly flaw: AdapterError;
+}
+
 /** The nights, and the records that can be none. */
 function nightsOf(
   records: readonly SleepRecord[],
   window: Window,
   left: Remainder,
-): { readonly nights: readonly Night[]; readonly broken: readonly SleepRecord[] } {
+): { readonly nights: readonly Night[]; readonly broken: readonly Broken[] } {
   const sound: Joining[] = [];
-  const broken: SleepRecord[] = [];
+  const broken: Broken[] = [];
   for (const record of records) {
     const why = uncounted(record, window);
     const { fromMs, toMs } = record;
+    const flaw = why === undefined ? flawOf(record) : undefined;
     if (why !== undefined) left.add(record, why);
-    else if (flawOf(record) !== undefined) broken.push(record);
+    else if (flaw !== undefined) broken.push({ record, flaw });
     else sound.push({ fromMs, toMs, parts: [{ ...record, read: once(record.read) }], detail: undefined });
   }
   const joined = [...grouped(sound, ({ parts }) => parts[0].source).values()].flatMap((ofSource) =>
-    withParts(withoutDoubles(ofSource, left), window),
+    withParts(withoutDoubles(ofSource, left), window, left),
   );
   return { nights: withoutNaps(withoutDoubles(joined, left), window, left), broken };
 }
@@ -125,6 +172,12 @@ class Remainder {
     this.areAllLater &&= why === LATER;
     if (this.named.length === this.namedMax) this.more++;
     else this.named.push({ what: field.place, why: typeof why === 'string' ? why : why() });
+  }
+
+  addFlaw({ field, sentence }: AdapterError): void {
+    this.areAllLater = false;
+    if (this.named.length === this.namedMax) this.more++;
+    else this.named.push({ what: field, why: sentence });
   }
 
   addNight({ parts }: Night, why: string | (() => string)): void {
@@ -150,9 +203,10 @@ function uncounted({ unusable, isNap, toMs }: SleepRecord, window: Window): stri
   return ageMs(toMs, window) < 0 ? LATER : undefined;
 }
 
-function flawOf({ fromMs, toMs }: SleepRecord): string | undefined {
-  if (toMs <= fromMs) return 'ends before it begins';
-  return toMs - fromMs > DAY_MS ? 'is longer than a day' : undefined;
+function flawOf({ field, flaw, fromMs, toMs }: SleepRecord): AdapterError | undefined {
+  if (flaw !== undefined) return flaw;
+  const why = toMs <= fromMs ? 'ends before it begins' : 'is longer than a day';
+  return toMs > fromMs && toMs - fromMs <= DAY_MS ? undefined : withoutStack(() => new AdapterError(field.path, why)); // prettier-ignore
 }
 
 function lengthMs({ fromMs, toMs }: Night): number {
@@ -191,13 +245,26 @@ const READ_MAX = 32;
 
 /** Why `a` is the better record of the same time; undefined if it is not. */
 function betterBecause(a: Joining, b: Joining, isRead: boolean): string | undefined {
-  const standing = (a.parts[0].standing ?? 0) - (b.parts[0].standing ?? 0);
+  const [ofA, ofB] = isRead ? [(a.detail ??= detailOf(a)), (b.detail ??= detailOf(b))] : [1, 1];
+  if ((ofA === 0) !== (ofB === 0)) return ofA > 0 ? 'can be read' : undefined;
+  const [one, other] = [a.parts[0], b.parts[0]];
+  if ((one.state === 'processing') !== (other.state === 'processing'))
+    return other.state === 'processing' ? 'is more final' : undefined;
+  // What two devices say of when they were changed says nothing of which is better.
+  const isVersion =
+    one.source === other.source && one.changedMs !== undefined && other.changedMs !== undefined;
+  const newerMs = isVersion ? (one.changedMs ?? 0) - (other.changedMs ?? 0) : 0;
+  if (newerMs !== 0) return newerMs > 0 ? 'was changed later' : undefined;
+  const standing = standingOf(one) - standingOf(other);
   if (standing !== 0) return standing > 0 ? 'is more final' : undefined;
-  const [ofA, ofB] = isRead ? [(a.detail ??= detailOf(a)), (b.detail ??= detailOf(b))] : [0, 0];
   // A scrap with stages is no better record of a night than the whole of it without.
   if (ofA !== ofB && Math.min(lengthMs(a), lengthMs(b)) * 2 >= Math.max(lengthMs(a), lengthMs(b)))
     return ofA > ofB ? 'says more' : undefined;
   return lengthMs(a) > lengthMs(b) ? 'is longer' : undefined;
+}
+
+function standingOf({ state }: SleepRecord): number {
+  return state === 'final' ? 1 : state === 'tentative' ? -1 : 0;
 }
 
 /** 2 with stages, 1 without, 0 if unreadable: the error is thrown where it is the one that counts. */
@@ -211,7 +278,7 @@ function detailOf({ parts }: Night): number {
 }
 
 /** Joins the sleeps of one source that are parts of one night to its first. */
-function withParts(nights: readonly Joining[], window: Window): Joining[] {
+function withParts(nights: readonly Joining[], window: Window, left: Remainder): Joining[] {
   const joined: Joining[] = [];
   for (const night of nights) {
     const last = joined.at(-1);
@@ -223,11 +290,36 @@ function withParts(nights: readonly Joining[], window: Window): Joining[] {
     last.toMs = night.toMs;
     last.detail = undefined;
   }
-  return joined;
+  return joined.map((night) => withoutEarlyNaps(night, left));
+}
+
+/** Without the short pieces that ended long before the main one, on a sofa in the evening. */
+function withoutEarlyNaps(night: Joining, left: Remainder): Joining {
+  const pieces: { fromMs: number; toMs: number; parts: [SleepRecord, ...SleepRecord[]] }[] = [];
+  for (const part of night.parts) {
+    const last = pieces.at(-1);
+    if (last === undefined || part.fromMs - last.toMs > PIECE_BEFORE_MS)
+      pieces.push({ fromMs: part.fromMs, toMs: part.toMs, parts: [part] });
+    else {
+      last.parts.push(part);
+      last.toMs = part.toMs;
+    }
+  }
+  const main = pieces.reduce((most, one) => (lengthMs(one) > lengthMs(most) ? one : most));
+  const isNap = (piece: Night) => lengthMs(piece) < PIECE_MIN_MS && !piece.parts.some(({ isMain }) => isMain);
+  const kept = pieces.filter((piece) => piece.fromMs >= main.fromMs || !isNap(piece));
+  if (kept.length === pieces.length) return night;
+  for (const piece of pieces)
+    if (!kept.includes(piece)) left.addNight(piece, () => `a nap before ${main.parts[0].field.place}`);
+  const [first, ...others] = kept.flatMap(({ parts }) => parts);
+  return first === undefined
+    ? night
+    : { fromMs: first.fromMs, toMs: night.toMs, parts: [first, ...others], detail: undefined };
 }
 
 function isOne(a: Night, b: SleepRecord, window: Window): boolean {
   if (b.fromMs - a.toMs >= GAP_MAX_MS || b.toMs - a.fromMs > DAY_MS) return false;
+  if (b.fromMs - a.toMs < GAP_ANYWHERE_MS) return true;
   const last = a.parts.at(-1) ?? a.parts[0];
   return [last, b].every((part) => !isAfternoon(hourOf(part, part.fromMs, window)));
 }

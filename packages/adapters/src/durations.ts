@@ -4,7 +4,7 @@ import { UnitError } from './unitChecks.js';
 import type { Field } from './field.js';
 import type { SleepDetails } from './records.js';
 
-type Durations = Pick<SleepDetails, 'stages' | 'asleepS' | 'left'>;
+type Durations = Pick<SleepDetails, 'stages' | 'asleepS' | 'unmeasuredS' | 'left'>;
 
 const UNIT_S = { milliseconds: 0.001, seconds: 1, minutes: 60, hours: 3_600 } as const;
 
@@ -40,16 +40,14 @@ export function durations(
   if (far !== undefined)
     throw new UnitError(`expected ${unit}; they add up to far ${far} than the sleep is long`, field.path);
   const isPartial = hasAll && sum < (asleepS ?? 0) * PART;
-  // The service would derive no REM sleep at all from deep and light sleep that are the whole.
-  const isWithoutRem = rem === undefined && deep !== undefined && light !== undefined && isSame(sum, asleepS);
   const hasStages = isStaged && !isPartial;
-  const why = isInBed ? IN_BED : isStaged && isPartial ? PARTIAL : isWithoutRem ? WITHOUT_REM : undefined;
+  const why = isInBed ? IN_BED : isStaged && isPartial ? PARTIAL : undefined;
   const left = why === undefined ? [] : [{ what: field.place, why }];
   return {
     stages: {
       ...(hasStages && deep !== undefined && { deep }),
       ...(hasStages && rem !== undefined && { rem }),
-      ...(hasStages && light !== undefined && !isWithoutRem && { light }),
+      ...(hasStages && light !== undefined && { light }),
       ...(awake !== undefined && { awake }),
     },
     asleepS,
@@ -59,9 +57,10 @@ export function durations(
 
 /** Stages that add up to a smaller share of the stated sleep, or of its time, do not cover the whole sleep. */
 const PART = 0.75;
+/** Gaps between stages of a larger share of the sleep may be time awake. */
+const UNCOVERED_MAX = 0.1;
 const UNCOVERED = 'its stages cover less than three quarters of the sleep: they were not taken';
 const PARTIAL = 'its stages add up to far less than the sleep that it states: only that is taken';
-const WITHOUT_REM = 'no REM sleep was detected: it is in the light sleep, of which only the sum is taken';
 const IN_BED = 'its total has the time awake in it: the stages are taken';
 export const SOME_UNKNOWN = 'sleep of no known stage: it is not counted, the stages are';
 const MOST_UNKNOWN = 'more than a quarter of its sleep is of no known stage: only the sum is taken';
@@ -195,6 +194,15 @@ export function stretches(
     const sums = { asleep: stated.asleep ?? asleepS, awake: stated.awake ?? (awake > 0 ? awake : undefined) };
     return take(sums, unknownS < asleepS ? MOST_UNKNOWN : undefined);
   }
-  const stages = { deep, rem, light: light - unknownS, awake: stated.awake ?? awake };
-  return take({ ...stages, asleep: stated.asleep }, unknownS > 0 ? SOME_UNKNOWN : undefined);
+  const unmeasuredS = (span.toMs - span.fromMs) / 1000 - asleepS - awake;
+  // Time that no stage covers is neither sleep nor awake: how long the person was awake is then not known.
+  const isAwakeKnown = unmeasuredS <= (awake > 0 ? asleepS * UNCOVERED_MAX : ROUNDING_S);
+  const stages = {
+    deep,
+    rem,
+    light: light - unknownS,
+    awake: stated.awake ?? (isAwakeKnown ? awake : undefined),
+  };
+  const taken = take({ ...stages, asleep: stated.asleep }, unknownS > 0 ? SOME_UNKNOWN : undefined);
+  return { ...taken, unmeasuredS: Math.max(0, unmeasuredS) };
 }

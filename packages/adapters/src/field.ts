@@ -212,6 +212,31 @@ export function spanOf(from: Field, to: Field): Span & { readonly eastMs: number
   return { fromMs: from.moment(), toMs: to.moment(), eastMs: to.eastMs() };
 }
 
+/** The times of a record as far as they can be read; the error of the first that can't is its flaw. @internal */
+export function timesOf(
+  from: Field,
+  to: Field,
+  read = (field: Field): number => field.moment(),
+): Span & { readonly eastMs: number | undefined; readonly flaw: AdapterError | undefined } {
+  let flaw: AdapterError | undefined;
+  const attempt = <Value>(work: () => Value, none: Value): Value => {
+    try {
+      return work();
+    } catch (error) {
+      if (!(error instanceof AdapterError)) throw error;
+      flaw ??= error;
+      return none;
+    }
+  };
+  const [fromMs, toMs] = [from, to].map((field) => attempt(() => read(field), NaN)) as [number, number];
+  return { fromMs, toMs, eastMs: to.isText && !isNaN(toMs) ? to.eastMs() : undefined, flaw };
+}
+
+/** When a record was last changed, if it says so. @internal */
+export function changedMs(field: Field, read = (one: Field): number => one.moment()): number | undefined {
+  return field.isAbsent ? undefined : read(field);
+}
+
 /**
  * @param name  of the field that says whose a record is
  * @throws AdapterError if they are of several people: their nights would become one

@@ -17,6 +17,8 @@ export interface SleepDetails {
   readonly stages?: StageDurations;
   /** Time asleep, without the time awake in between: if the stages are not known. */
   readonly asleepS?: number | undefined;
+  /** Time that the device could not measure, or that no stage covers. */
+  readonly unmeasuredS?: number | undefined;
   readonly heart?: Series;
   readonly breath?: Series;
   /** Averages of the night, if the provider has no series: each is the one sample. */
@@ -32,14 +34,18 @@ export interface SleepRecord {
   readonly toMs: number;
   /** Offset at the end of the sleep, in milliseconds east of UTC; undefined if the provider does not say. */
   readonly eastMs?: number | undefined;
+  /** Its times can't be read, or a field that it needs: those that are not known are NaN. */
+  readonly flaw?: AdapterError | undefined;
   /** The provider calls it a nap, */
   readonly isNap?: boolean;
   /** or the main sleep. Most say neither. */
   readonly isMain?: boolean;
   /** Why it is no sleep at all, such as "deleted". */
   readonly unusable?: string | undefined;
-  /** Of records of the same time the highest counts: the final before the tentative. */
-  readonly standing?: number;
+  /** When its provider last changed it: of two versions of one sleep the newer counts, */
+  readonly changedMs?: number | undefined;
+  /** then the final one before one that may still change; one that is still processed counts only alone. */
+  readonly state?: 'final' | 'tentative' | 'processing' | undefined;
   /** The device, app or provider that recorded it. */
   readonly source?: string | undefined;
   /** Called at most once. What several records share is not read here, but looked up. */

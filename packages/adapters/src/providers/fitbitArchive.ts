@@ -1,6 +1,6 @@
 import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
-import { fieldsOf, recordsOf, type Field } from '../field.js';
+import { fieldsOf, recordsOf, timesOf, type Field } from '../field.js';
 import type { Records, SleepDetails, SleepRecord } from '../records.js';
 import { series } from '../series.js';
 
@@ -25,7 +25,9 @@ export const fromFitbitArchive = /* @__PURE__ */ adapter(
 
 function recordsIn(input: FitbitArchiveInput): Records {
   const logs = listOf(input, 'sleep');
-  const value = (one: Field) => one.get('value', 'bpm').number();
+  // Of confidence 0 it is the last pulse, and none was measured.
+  const value = (one: Field) =>
+    one.get('value', 'confidence').number() === 0 ? undefined : one.get('value', 'bpm').number();
   const samples = listOf(input, 'heart_rate') ?? [];
   const heart = series(fieldsOf(input)('heart_rate'), samples, (one) => heartMs(one.get('dateTime')), value);
   return { sleeps: logs?.map(recordOf), heart: [heart] };
@@ -44,10 +46,7 @@ function heartMs(field: Field): number {
 }
 
 function recordOf(field: Field): SleepRecord {
-  const span = {
-    fromMs: field.get('startTime').moment(),
-    toMs: field.get('endTime').moment(),
-  };
+  const span = timesOf(field.get('startTime'), field.get('endTime'));
   const main = field.get('mainSleep');
   const summary = field.get('levels', 'summary');
   const minutes = (stage: string) => summary.get(stage, 'minutes').number();
@@ -57,7 +56,12 @@ function recordOf(field: Field): SleepRecord {
     const isClassic = field.get('type').text() === 'classic';
     const stages = isClassic
       ? { awake: field.get('minutesAwake').number() }
-      : { deep: minutes('deep'), rem: minutes('rem'), light: minutes('light'), awake: minutes('wake') };
+      : {
+          deep: minutes('deep'),
+          rem: minutes('rem'),
+          light: minutes('light'),
+          awake: minutes('wake') ?? field.get('minutesAwake').number(),
+        };
     return durations(summary, span, 'minutes', { ...stages, asleep });
   };
   // A second log of the night is not the main one, and no nap: when it was decides.

@@ -20,10 +20,10 @@ export interface GarminInput extends AdapterOptions {
 }
 
 /** Tentative summaries come first, final ones some time later. */
-const STANDINGS: Readonly<Record<string, number>> = {
-  AUTO_TENTATIVE: 0,
-  ENHANCED_TENTATIVE: 0,
-  ENHANCED_FINAL: 2,
+const STATES: Readonly<Record<string, SleepRecord['state']>> = {
+  AUTO_TENTATIVE: 'tentative',
+  ENHANCED_TENTATIVE: 'tentative',
+  ENHANCED_FINAL: 'final',
 };
 
 /** The session of Garmin's summaries. */
@@ -63,12 +63,11 @@ function recordOf(field: Field): SleepRecord {
   const levels = sleepS > 0 ? [] : levelsOf(field.get('sleepLevelsMap'));
   const lastMs = levels.reduce((last, { to }) => Math.max(last, to), 0);
   const span = { fromMs, toMs: Math.max(fromMs + Math.max(durationS, stagedS) * 1000, lastMs) };
-  // Of a watch that detects no REM, deep and light are all of the sleep.
-  const sums = { ...stages, asleep: stages.rem === undefined ? sleepS : undefined };
   const read = (): SleepDetails => ({
     ...(levels.length > 0
-      ? stretches(field.get('sleepLevelsMap'), span, levels)
-      : durations(field, span, 'seconds', sleepS > 0 ? sums : { asleep: durationS })),
+      ? stretches(field.get('sleepLevelsMap'), span, levels, { awake: stages.awake })
+      : durations(field, span, 'seconds', sleepS > 0 ? stages : { asleep: durationS })),
+    unmeasuredS,
     breath: offsetSeries(field, 'timeOffsetSleepRespiration'),
   });
   const validation = field.get('validation');
@@ -77,7 +76,7 @@ function recordOf(field: Field): SleepRecord {
     ...span,
     eastMs: field.get('startTimeOffsetInSeconds').eastSeconds(),
     unusable: validation.text() === 'OFF_WRIST' ? 'the watch was off the wrist' : undefined,
-    standing: validation.named(STANDINGS) ?? 1,
+    state: validation.named(STATES),
     read,
   };
 }

@@ -1,6 +1,6 @@
 import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
-import { fieldsOf, refuseOthers, type Field } from '../field.js';
+import { fieldsOf, refuseOthers, timesOf, type Field } from '../field.js';
 import type { Records, SleepDetails, SleepRecord } from '../records.js';
 import { series, type Series } from '../series.js';
 
@@ -59,7 +59,7 @@ function isNight(day: Field): boolean {
 function recordOf(answer: Field): SleepRecord {
   const field = answer.get('dailySleepDTO');
   const end = field.get('sleepEndTimestampGMT');
-  const span = { fromMs: timeMs(field.get('sleepStartTimestampGMT')), toMs: timeMs(end) };
+  const span = timesOf(field.get('sleepStartTimestampGMT'), end, timeMs);
   const local = field.get('sleepEndTimestampLocal');
   const read = (): SleepDetails => ({
     ...durations(field, span, 'seconds', {
@@ -69,6 +69,7 @@ function recordOf(answer: Field): SleepRecord {
       awake: field.get('awakeSleepSeconds').number(),
       asleep: field.get('sleepTimeSeconds').number(),
     }),
+    unmeasuredS: field.get('unmeasurableSleepSeconds').number(),
     heart: listSeries(answer.get('sleepHeartRate'), 'startGMT', 'value'),
     heartAverage: field.get('avgHeartRate'),
     breath: listSeries(answer.get('wellnessEpochRespirationDataDTOList'), 'startTimeGMT', 'respirationValue'),
@@ -78,7 +79,8 @@ function recordOf(answer: Field): SleepRecord {
     field,
     ...span,
     eastMs: eastOf(local, span.toMs),
-    standing: field.get('sleepWindowConfirmationType').text()?.includes('final') === true ? 1 : 0,
+    state:
+      field.get('sleepWindowConfirmationType').text()?.includes('final') === true ? 'final' : 'tentative',
     read,
   };
 }

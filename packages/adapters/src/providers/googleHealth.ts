@@ -1,7 +1,7 @@
 import type { Span, Stage } from '../sleep.js';
 import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations, stretches } from '../durations.js';
-import { fieldsOf, recordsOf, spanOf, type Field } from '../field.js';
+import { changedMs, fieldsOf, recordsOf, timesOf, type Field } from '../field.js';
 import { firstFrom, grouped } from '../ordered.js';
 import type { Records, SleepDetails, SleepRecord } from '../records.js';
 import { series, type Series } from '../series.js';
@@ -89,15 +89,18 @@ function sampleMs(point: Field): number {
 }
 
 function recordOf({ field, source }: Point, breaths: readonly Summary[]): SleepRecord {
-  const span = spanOf(field.get('interval', 'startTime'), field.get('interval', 'endTime'));
+  const span = timesOf(field.get('interval', 'startTime'), field.get('interval', 'endTime'));
   const read = (): SleepDetails => {
     const average = nearest(span, breaths)?.get('fullSleepStats', 'breathsPerMinute');
     return { ...stagesOf(field, span), ...(average !== undefined && { breathAverage: average }) };
   };
+  const isProcessed = field.get('metadata', 'processed');
   return {
     field,
     ...span,
     eastMs: secondsOf(field.get('interval', 'endUtcOffset')),
+    changedMs: changedMs(field.get('updateTime')),
+    state: isProcessed.isAbsent || isProcessed.flag() ? undefined : 'processing',
     isNap: field.get('metadata', 'nap').flag(),
     isMain: field.get('metadata', 'mainSleep').flag(),
     source,
@@ -130,9 +133,9 @@ function secondsOf(field: Field): number | undefined {
 function stagesOf(field: Field, span: Span) {
   const summary = field.get('summary');
   const asleep = summary.get('minutesAsleep').quotedNumber();
+  const awake = summary.get('minutesAwake').quotedNumber();
   if (field.get('type').text() === 'CLASSIC') {
     // Asleep or not is all that it knows; restless counts as awake, as in minutesAsleep.
-    const awake = summary.get('minutesAwake').quotedNumber();
     return durations(summary, span, 'minutes', { asleep, awake });
   }
   const minutes: { [S in Stage | 'asleep']?: number | undefined } = { asleep };
@@ -140,7 +143,8 @@ function stagesOf(field: Field, span: Span) {
     const stage = one.get('type').named(STAGES);
     if (stage !== undefined && stage !== 'asleep') minutes[stage] = one.get('minutes').quotedNumber();
   }
-  if (Object.keys(minutes).length > 1) return durations(summary, span, 'minutes', minutes);
+  if (Object.keys(minutes).length > 1)
+    return durations(summary, span, 'minutes', { ...minutes, awake: minutes.awake ?? awake });
   const intervals = field
     .get('stages')
     .items()
@@ -150,7 +154,6 @@ function stagesOf(field: Field, span: Span) {
       to: one.get('endTime').moment(),
     }));
   // The stretches may be those of a part of the sleep: what the summary says of all of it goes before their sums.
-  const awake = summary.get('minutesAwake').quotedNumber();
   const stated = {
     asleep: asleep === undefined ? undefined : asleep * 60,
     awake: awake === undefined ? undefined : awake * 60,

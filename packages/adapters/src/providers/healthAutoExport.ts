@@ -1,7 +1,7 @@
 import type { Stage } from '../sleep.js';
 import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
-import { fieldsOf, recordsOf, spanOf, type Field } from '../field.js';
+import { fieldsOf, recordsOf, spanOf, timesOf, type Field } from '../field.js';
 import { sleepsOfPieces, type Piece } from '../pieces.js';
 import type { Left, Records, SleepDetails, SleepRecord } from '../records.js';
 import { Series, series } from '../series.js';
@@ -92,7 +92,7 @@ function recordsOfMetric(metric: Field): SleepRecord[] {
 
 /** Aggregated: the sums of a night. */
 function nightOf(field: Field, units: Field): SleepRecord {
-  const span = spanOf(field.get('sleepStart'), field.get('sleepEnd'));
+  const span = timesOf(field.get('sleepStart'), field.get('sleepEnd'));
   const source = field.get('source').text() ?? field.get('sleepSource').text();
   const read = (): SleepDetails => {
     const unit = units.named(UNITS) ?? units.fail('expected hr');

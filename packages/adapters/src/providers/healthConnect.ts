@@ -1,7 +1,7 @@
 import type { Stage } from '../sleep.js';
 import { adapter, type AdapterOptions } from '../adapt.js';
 import { stretches } from '../durations.js';
-import { fieldsOf, recordsOf, spanOf, type Field } from '../field.js';
+import { changedMs, fieldsOf, recordsOf, timesOf, type Field } from '../field.js';
 import type { Records, SleepRecord } from '../records.js';
 import { namedSeries } from '../series.js';
 import { offsetMs } from '../zone.js';
@@ -58,7 +58,7 @@ function listOf(sent: Field, type: string): Field[] | undefined {
 
 /** A session without stages says when a person was in bed, not how long they slept. */
 function recordOf(field: Field): SleepRecord {
-  const { eastMs, ...span } = spanOf(field.get('startTime'), field.get('endTime'));
+  const { eastMs, ...span } = timesOf(field.get('startTime'), field.get('endTime'));
   const stages = field.get('stages');
   const read = () => {
     const intervals = stages.items().map((one) => ({
@@ -70,7 +70,8 @@ function recordOf(field: Field): SleepRecord {
   };
   const east = field.get('endZoneOffset').text();
   const eastEnd = east === undefined ? eastMs : offsetMs(east);
-  return { field, ...span, eastMs: eastEnd, source: appOf(field), read };
+  const changed = changedMs(field.get('metadata', 'lastModifiedTime'));
+  return { field, ...span, eastMs: eastEnd, source: appOf(field), changedMs: changed, read };
 }
 
 /** The package of the app that wrote it: a string, or an object with the name. */

@@ -1,6 +1,6 @@
 import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
-import { fieldsOf, recordsOf, refuseOthers, spanOf, type Field } from '../field.js';
+import { changedMs, fieldsOf, recordsOf, refuseOthers, timesOf, type Field } from '../field.js';
 import type { Records, SleepDetails, SleepRecord } from '../records.js';
 import { namedSeries, type Series } from '../series.js';
 
@@ -51,7 +51,7 @@ function recordOf(field: Field): SleepRecord {
   // A day without sleep may have its record, with every field null.
   if (start.isAbsent && stop.isAbsent)
     return { field, fromMs: 0, toMs: 0, unusable: 'has no times', read: () => ({}) };
-  const span = spanOf(start, stop);
+  const span = timesOf(start, stop);
   const read = (): SleepDetails => {
     if (type === 'unknown') field.get('type').fail('the recording is still going on');
     const stream = field.get('sleep_stream');
@@ -74,6 +74,7 @@ function recordOf(field: Field): SleepRecord {
     ...span,
     eastMs: field.get('timezone_offset').eastSeconds(),
     isNap: type === 'acknowledged_nap',
+    changedMs: changedMs(field.get('updated_at')),
     source: field.get('source', 'provider').text(),
     read,
   };

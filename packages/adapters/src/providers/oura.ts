@@ -1,7 +1,7 @@
 import type { Span, Stage, StageDurations } from '../sleep.js';
 import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
-import { fieldsOf, recordsOf, spanOf, type Field } from '../field.js';
+import { fieldsOf, recordsOf, timesOf, type Field } from '../field.js';
 import type { Records, SleepDetails, SleepRecord } from '../records.js';
 import { namedSeries, Series } from '../series.js';
 
@@ -47,7 +47,7 @@ const DAILY =
 
 function recordOf(field: Field): SleepRecord {
   const type = field.get('type').text();
-  const span = spanOf(field.get('bedtime_start'), field.get('bedtime_end'));
+  const span = timesOf(field.get('bedtime_start'), field.get('bedtime_end'));
   const read = (): SleepDetails => ({
     ...stagesOf(field, span),
     heart: seriesOf(field.get('heart_rate')),
@@ -73,7 +73,7 @@ function stagesOf(field: Field, span: Span) {
     asleep: field.get('total_sleep_duration').number(),
   };
   const phases = given.deep === undefined && given.light === undefined ? phasesOf(field) : {};
-  return durations(field, span, 'seconds', { ...given, ...phases });
+  return durations(field, span, 'seconds', { ...given, ...phases, awake: given.awake ?? phases.awake });
 }
 
 /** A digit for each 30 seconds, or for each 5 minutes. */

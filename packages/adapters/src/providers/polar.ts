@@ -1,7 +1,7 @@
 import type { Span, Stage } from '../sleep.js';
 import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations, SOME_UNKNOWN, stretches, untilNext } from '../durations.js';
-import { fieldsOf, recordsOf, refuseOthers, spanOf, type Field } from '../field.js';
+import { fieldsOf, recordsOf, refuseOthers, timesOf, type Field } from '../field.js';
 import {
   beginOf,
   heartDaysOf,
@@ -108,7 +108,7 @@ function recordOf(
   field: Field,
   recharges: ReadonlyMap<string, () => ReturnType<typeof rechargeOf>>,
 ): SleepRecord {
-  const span = spanOf(field.get('sleep_start_time'), field.get('sleep_end_time'));
+  const span = timesOf(field.get('sleep_start_time'), field.get('sleep_end_time'));
   const read = (): SleepDetails => {
     const recharge = recharges.get(field.get('date').text() ?? '')?.();
     const begin = field.get('sleep_start_time').text() ?? '';
@@ -131,7 +131,7 @@ function stagesOf(field: Field, span: Span, begin: string) {
   if (given.deep !== undefined || given.light !== undefined) return staged(field, span, given);
   const points = new ClockSamples(field.get('hypnogram')).dated(span.fromMs, Infinity, begin);
   const intervals = points.map(({ at, value }) => ({ stage: LEVELS[value ?? -1], from: at }));
-  return stretches(field.get('hypnogram'), span, untilNext(intervals, span.toMs));
+  return stretches(field.get('hypnogram'), span, untilNext(intervals, span.toMs), { awake: given.awake });
 }
 
 /** The stages, beside which some sleep may have none. */

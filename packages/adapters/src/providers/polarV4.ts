@@ -1,6 +1,6 @@
 import type { Span, Stage } from '../sleep.js';
 import { durations, stretches, untilNext } from '../durations.js';
-import { recordsOf, spanOf, type Field } from '../field.js';
+import { recordsOf, timesOf, type Field } from '../field.js';
 import type { SleepDetails, SleepRecord } from '../records.js';
 import { Series } from '../series.js';
 
@@ -79,7 +79,7 @@ export function recordOfV4(
   recharges: ReadonlyMap<string, () => ReturnType<typeof rechargeOfV4>>,
 ): SleepRecord {
   const hypnogram = field.get('sleepResult', 'hypnogram');
-  const span = spanOf(beginOf(field), hypnogram.get('sleepEnd'));
+  const span = timesOf(beginOf(field), hypnogram.get('sleepEnd'));
   const read = (): SleepDetails => ({
     ...stagesOf(field, hypnogram, span),
     ...recharges.get(field.get('sleepDate').text() ?? '')?.(),

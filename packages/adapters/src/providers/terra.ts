@@ -1,7 +1,7 @@
 import type { Span, Stage } from '../sleep.js';
 import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations, stretches, untilNext } from '../durations.js';
-import { fieldsOf, recordsOf, refuseOthers, spanOf, type Field } from '../field.js';
+import { fieldsOf, recordsOf, refuseOthers, timesOf, type Field } from '../field.js';
 import type { Records, SleepDetails, SleepRecord } from '../records.js';
 import { namedSeries, type Series } from '../series.js';
 
@@ -59,11 +59,12 @@ function localised(record: Field): Field {
 
 function recordOf(sent: Field, source: string | undefined): SleepRecord {
   const field = localised(sent);
-  const span = spanOf(field.get('metadata', 'start_time'), field.get('metadata', 'end_time'));
+  const span = timesOf(field.get('metadata', 'start_time'), field.get('metadata', 'end_time'));
   const read = (): SleepDetails => {
     const breaths = field.get('respiration_data', 'breaths_data');
     return {
       ...stagesOf(field.get('sleep_durations_data'), span),
+      unmeasuredS: field.get('sleep_durations_data', 'other', 'duration_unmeasurable_sleep_seconds').number(),
       heart: heartOf(field),
       breath: samplesOf(breaths.get('samples'), 'breaths_per_min'),
       heartAverage: field.get('heart_rate_data', 'summary', 'avg_hr_bpm'),
@@ -88,14 +89,14 @@ function stagesOf(field: Field, span: Span) {
     awake: field.get('awake', 'duration_awake_state_seconds').number(),
     asleep: asleep.get('duration_asleep_state_seconds').number(),
   });
-  const isKnown = given.asleepS !== undefined || Object.keys(given.stages ?? {}).length > 0;
-  if (isKnown) return given;
+  const { awake, ...staged } = given.stages ?? {};
   const samples = field.get('hypnogram_samples').items();
+  if (samples.length === 0 || given.asleepS !== undefined || Object.keys(staged).length > 0) return given;
   const points = samples.map((one) => ({
     stage: LEVELS[one.get('level').number() ?? 0],
     from: one.get('timestamp').moment(),
   }));
-  return stretches(field.get('hypnogram_samples'), span, untilNext(points, span.toMs));
+  return stretches(field.get('hypnogram_samples'), span, untilNext(points, span.toMs), { awake });
 }
 
 function heartOf(record: Field): Series {

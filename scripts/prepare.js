@@ -133,6 +133,8 @@ export function say(line) {
  */
 const OMITTED = { service: '--omit=dev', all: '--include=dev' };
 
+export const QUIETLY = ['--prefix=.', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+
 /**
  * Installs the dependencies if node_modules is missing or differs from the lock file, unless they would not
  * run on this machine.
@@ -156,9 +158,8 @@ export async function install(scope = 'all', root = ROOT, run = runNode, machine
     if (isThere !== undefined) return writeAtomically(stamp, `${lock} ${isThere}`);
     // Keep the service's packages: it may be running. `--no-save` leaves the lock file as it is.
     const command = before === `${lock} service` ? ['install', '--no-save'] : ['ci'];
-    const quietly = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
     say('Installing the packages (once, for half a minute) …');
-    await run(root, [npmCli(), ...command, OMITTED[scope], ...quietly]);
+    await run(root, [npmCli(), ...command, OMITTED[scope], ...QUIETLY], npmNode());
     keepOnePlatform(join(root, 'node_modules'), { platform, arch });
     writeAtomically(stamp, `${lock} ${scope}`);
   });
@@ -263,25 +264,29 @@ function hasSource(root, stem, compiled) {
   });
 }
 
-/** npm as a script for this Node: the one that runs this script, else the one beside the Node binary. */
-function npmCli() {
+/** The Node that npm came with: an npm need not run under an older one. */
+export const npmNode = () => process.env['npm_node_execpath'] ?? process.execPath;
+
+/** npm as a script: the one that runs this script, else the one beside its Node. */
+export function npmCli() {
+  const beside = dirname(npmNode());
   const candidates = [
     process.env['npm_execpath'],
-    join(dirname(process.execPath), '../lib/node_modules/npm/bin/npm-cli.js'),
-    join(dirname(process.execPath), 'node_modules/npm/bin/npm-cli.js'),
+    join(beside, '../lib/node_modules/npm/bin/npm-cli.js'),
+    join(beside, 'node_modules/npm/bin/npm-cli.js'),
   ];
   const cli = candidates.find(
     (path) => path !== undefined && path.endsWith('npm-cli.js') && existsSync(path),
   );
   if (cli === undefined)
-    throw new Error('npm was not found beside Node; run this through `npm start` or `npm test`');
+    throw new StepFailed('npm was not found beside Node; run this through `npm start` or `npm test`');
   return cli;
 }
 
-/** Runs a script of ours with this Node; its output goes to standard error. Rejects when it fails. */
-function runNode(root, command) {
+/** Runs a script with this Node or another; its output goes to standard error. Rejects when it fails. */
+export function runNode(cwd, command, node = process.execPath) {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, command, { cwd: root, stdio: ['ignore', 2, 2] });
+    const child = spawn(node, command, { cwd, stdio: ['ignore', 2, 2] });
     child.once('error', reject);
     child.once('exit', (code, signal) => {
       if (code === 0) resolve(undefined);

@@ -1,14 +1,17 @@
 /**
  * `npm start`: installs and builds what is missing, issues the first demo key if there is no key store yet,
- * and becomes the server: it runs in this process, so signals reach it. Does not read standard input.
+ * and becomes the server: it runs in this process, so signals reach it; under a Node that does not fit, in one that does
+ * (ownNode.js). Does not read standard input.
  */
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 // Otherwise it opens Node's inspector to everyone on this machine.
 process.on('SIGUSR1', () => {});
 
 // Import only from here on: an older Node might not even parse these modules.
-const { build, failWith, install } = await import('./prepare.js');
+const { build, failWith, install, ROOT } = await import('./prepare.js');
+const { underFittingNode } = await import('./ownNode.js');
 const { whenNpmDies } = await import('./parents.js');
 
 /** As after SIGTERM. */
@@ -18,6 +21,7 @@ const orphaned = new AbortController();
 whenNpmDies(() => orphaned.abort());
 
 try {
+  await underFittingNode('start', orphaned.signal);
   await install('service');
   await build('src');
   if (orphaned.signal.aborted) process.exit(EXIT_ORPHANED);
@@ -68,7 +72,9 @@ function linesFor({ key, place }, address) {
   const pages = [...(hasTry ? [`Try it in a browser: ${admin}/try`] : []), `Live dashboard: ${admin}/`];
   const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
   const store = place === undefined ? '' : `ACUITY_KEYS=${quoted(place)} `;
-  const issue = `Issue a key: ${store}node ${quoted(main)} keys issue --kind demo`;
+  // The user's own may be too old for it.
+  const node = process.execPath.startsWith(join(ROOT, '.build')) ? quoted(process.execPath) : 'node';
+  const issue = `Issue a key: ${store}${node} ${quoted(main)} keys issue --kind demo`;
   if (key === undefined) return [`acuity answers at ${socket ?? `${at}/predict`}`, ...pages, issue];
   const example = fileURLToPath(new URL('../docs/examples/request.json', import.meta.url));
   return [

@@ -7,6 +7,7 @@
  */
 import { accessSync, constants } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { underFittingNode } from './ownNode.js';
 import { build, failWith, install, ROOT } from './prepare.js';
 import { isLong, quickTests, testFiles } from './tests.js';
 
@@ -14,6 +15,7 @@ import { isLong, quickTests, testFiles } from './tests.js';
 const JOBS = 2 * availableParallelism();
 
 try {
+  await underFittingNode('test');
   await install();
   // The tests are compiled with the runner's types, which its build writes anew.
   await Promise.all([build('runner'), build('src')]);

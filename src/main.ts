@@ -2,6 +2,7 @@
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { environment } from './config/environment.js';
+import { platformRemedy } from './process/fittingNode.js';
 import { keepInspectorShut, takeStopSignals } from './process/signals.js';
 import type { ServeHooks } from './server/service.js';
 
@@ -9,8 +10,16 @@ import type { ServeHooks } from './server/service.js';
 export async function run(argv: readonly string[], hooks?: ServeHooks): Promise<void> {
   keepInspectorShut(environment()['NODE_OPTIONS']);
   if (argv[0] === 'serve') takeStopSignals();
-  const { parse } = await import('./commands/program.js');
+  const { parse } = await import('./commands/program.js').catch(leaveOldNode);
   await parse(argv, hooks);
+}
+
+/** A Node that is too old lacks what modules import from it. */
+function leaveOldNode(error: unknown): never {
+  const remedy = error instanceof SyntaxError ? platformRemedy() : undefined;
+  if (remedy === undefined) throw error;
+  process.stderr.write(`acuity: ${remedy}\n`);
+  process.exit(1);
 }
 
 function isEntryPoint(): boolean {

@@ -10,6 +10,7 @@ import { collectWithoutHelpers } from '../process/collector.js';
 import { FileThreads, type Patience } from '../files/fileThreads.js';
 import { createLog, errorFields, type Log } from '../process/log.js';
 import { messageOf, OperatorError, SettingError } from '../base/errors.js';
+import { platformRemedy } from '../process/fittingNode.js';
 import { isReload, passStopSignals, type StopSignal, TERMINALS } from '../process/signals.js';
 import { StandardOutput } from '../process/standardOutput.js';
 import { within } from '../base/within.js';
@@ -261,7 +262,8 @@ class Service {
 
   /** Announces that requests are answered from now on. */
   private announce(address: PublicAddress, { host: adminHost, port: adminPort }: AdminServer): void {
-    const line = { event: 'listening', pid: process.pid, ...address, adminHost, adminPort };
+    const { pid, versions } = process;
+    const line = { event: 'listening', pid, node: versions.node, ...address, adminHost, adminPort };
     this.output.write(`${JSON.stringify(line)}\n`);
     this.hooks.onListening?.({ ...address, adminHost, adminPort, hasTry: this.config.tryPage });
   }
@@ -397,10 +399,8 @@ async function importEventLoops(): Promise<typeof import('./eventLoops.js')> {
   } catch (error) {
     const cause = messageOf(error);
     if (!/uWS|GLIBC|\.node\b/.test(cause)) throw error;
-    throw new OperatorError(
-      'a native library does not load here: acuity runs on Node 22 and 24 where glibc is 2.38 or newer (Debian 13, ' +
-        `Ubuntu 24.04), on Node 20.19 where it is older, and neither on other versions nor on musl (Alpine). ${cause}`,
-      { cause: error },
-    );
+    throw new OperatorError(`${platformRemedy() ?? 'a native library does not load here'}. ${cause}`, {
+      cause: error,
+    });
   }
 }

@@ -166,22 +166,14 @@ export async function upload(engine: Engine, path: string, target: string): Prom
       `COPY (FROM read_parquet(${textOf(path)})) TO ${to} (FORMAT parquet, COMPRESSION zstd)`,
       target,
     );
-  const lines = linesSql(path, ["'line': 'VARCHAR'"], '', NO_CELL);
+  const form = `header = false, auto_detect = false, delim = '', quote = '', escape = '', nullstr = '${NO_CELL}'`;
+  const lines = `read_csv(${textOf(path)}, columns = {'line': 'VARCHAR'}, ${form}, max_line_size = ${LINE_MAX}, buffer_size = ${2 * LINE_MAX})`;
   const plain = `HEADER false, DELIMITER '', QUOTE '', ESCAPE ''`;
   await engine.run(`COPY (FROM ${lines}) TO ${to} (FORMAT csv, ${plain})`, target);
 }
 
 /** Stands for a cell that is not there. No file can know it, so no cell of a file is taken for it. */
 export const NO_CELL = randomUUID();
-
-/**
- * The lines of a file as a table of SQL, their cells without quotes. `types` are those of the columns; without a
- * delimiter a line is one cell, with any letters.
- */
-export function linesSql(path: string, types: readonly string[], delimiter: string, nullText = ''): string {
-  const form = `header = false, auto_detect = false, delim = '${delimiter}', quote = '', escape = '', nullstr = '${nullText}'`;
-  return `read_csv(${textOf(path)}, columns = {${types.join(', ')}}, ${form}, max_line_size = ${LINE_MAX}, buffer_size = ${2 * LINE_MAX})`;
-}
 
 /** A longer line of scores is an error: `KNOWN` has the words. */
 const LINE_MAX = 1 << 24;

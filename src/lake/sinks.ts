@@ -16,8 +16,8 @@ export async function openSink(write: WriteBytes, options: SinkOptions): Promise
     };
     return { write: writeLines, end: async () => undefined };
   }
-  const { TableSink } = await import('./tableSink.js');
-  const table = await TableSink.open(await options.engine(), { ...options, format });
+  const { EngineSink } = await import('./engineSink.js');
+  const table = await EngineSink.open(await options.engine(), { ...options, format });
   return {
     write: (job) => table.write(job),
     async end() {

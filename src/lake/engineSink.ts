@@ -12,19 +12,19 @@ const ROWS_MAX = bindings.vector_size();
 const CHUNKS_HELD = 8;
 const WHAT = 'the output';
 
-interface TableSinkOptions extends SinkOptions {
+interface EngineSinkOptions extends SinkOptions {
   readonly format: keyof typeof FORMATS;
 }
 
 /** Collects scored rows in a table of the engine, column by column, and writes that as a file at the end. */
-export class TableSink {
+export class EngineSink {
   private static count = 0;
   private readonly chunk: DuckDBDataChunk;
   private chunks = 0;
 
   private constructor(
     private readonly engine: Engine,
-    private readonly options: TableSinkOptions,
+    private readonly options: EngineSinkOptions,
     private readonly name: string,
     private readonly columns: readonly ScoreColumn[],
     private readonly appender: DuckDBAppender,
@@ -32,12 +32,12 @@ export class TableSink {
     this.chunk = DuckDBDataChunk.create(columns.map((_, place) => appender.columnType(place)));
   }
 
-  static async open(engine: Engine, options: TableSinkOptions): Promise<TableSink> {
-    const name = `scores_${TableSink.count++}`;
+  static async open(engine: Engine, options: EngineSinkOptions): Promise<EngineSink> {
+    const name = `scores_${EngineSink.count++}`;
     const columns = [...options.keep.map(keptColumn), ...scoreColumns(options)];
     const types = columns.map(({ type }, place) => `c${place} ${type}`);
     await engine.run(`CREATE TABLE ${name} (${types.join(', ')})`, WHAT);
-    return new TableSink(engine, options, name, columns, await engine.appender(name));
+    return new EngineSink(engine, options, name, columns, await engine.appender(name));
   }
 
   async write(job: Job): Promise<void> {

@@ -8,7 +8,7 @@ import { acuity, ended } from './fixtures/scripts.js';
 t.test('misuse of the command line fails with a reason', async (t) => {
   const { code, stderr } = await acuity(['sevre']);
   t.not(code, 0);
-  t.match(stderr, /unknown command 'sevre'/);
+  t.match(stderr, /unknown command 'sevre'; --help lists the commands/);
   const register = (program: Command): void => registerServe(program, undefined);
   for (const [option, hint] of [
     ['--admin-port=9000', /set ACUITY_ADMIN_PORT instead/],

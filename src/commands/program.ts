@@ -17,7 +17,7 @@ export async function parse(argv: readonly string[], hooks?: ServeHooks): Promis
   const program = new Command('acuity')
     .description('Cognitive and emotional scores from heart rate, breathing and sleep, over HTTP')
     .version(version())
-    .configureOutput({ writeOut: printAtOnce })
+    .configureOutput({ writeOut: printAtOnce, outputError })
     .enablePositionalOptions(); // `--version` after a command belongs to the command
   registerServe(program, hooks);
   registerScore(program);
@@ -35,6 +35,11 @@ export async function parse(argv: readonly string[], hooks?: ServeHooks): Promis
     if (!error.isUnread) process.stderr.write(`acuity: ${error.message}\n`);
     process.exit(error.code);
   }
+}
+
+/** Where a command is unknown, says what lists them. */
+function outputError(text: string, write: (text: string) => void): void {
+  write(text.replace(/^error: unknown command .*$/m, '$&; --help lists the commands'));
 }
 
 function version(): string {

@@ -228,15 +228,17 @@ export class AcuityClient {
     const patienceMs = Math.min(timeoutMs, endsMs - performance.now(), PATIENCE_MAX_MS);
     const patience = new Patience(timeoutMs, endsMs, signal);
     try {
+      const key = this.#apiKey();
       const headers = {
         ...call.headers,
-        'x-api-key': await this.#apiKey(),
+        'x-api-key': typeof key === 'string' ? key : await key,
         'content-type': isList ? 'application/x-ndjson' : 'application/json',
         'user-agent': `acuity-client-ts/${VERSION}`,
         'x-request-id': requestId,
         // The service need not score requests that the caller no longer waits for.
         'x-deadline-ms': String(Math.max(1, Math.ceil(patienceMs))),
       };
+      patience.signal.throwIfAborted(); // the key may have taken a while
       const answer = await this.#pool.transport.send({
         url: this.#url,
         headers,

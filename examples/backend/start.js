@@ -36,9 +36,13 @@ function stop() {
 }
 
 function prepare() {
+  console.error('building the service, its client and this backend …');
   node('scripts/build.js', 'src');
   node('scripts/build.js', 'client');
   if (!existsSync(join(HERE, 'node_modules/better-sqlite3'))) {
+    console.error(
+      'installing the database (better-sqlite3); where there is no binary for it, it is compiled: minutes',
+    );
     execFileSync('npm', ['ci'], { cwd: HERE, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' });
   }
   node('packages/build-tools/node_modules/typescript/bin/tsc', '-p', HERE);

@@ -66,7 +66,7 @@ export function judgePage(report: Report): string {
     sections: [
       {
         heading: 'What these people could show',
-        note: `People there are, of those that an effect of the card's size would take (${100 * POWER} % power). Where the bar is not full nothing is concluded. The card's sizes come from simulated people.`,
+        note: `A bar is full with as many people as it takes to find an effect of the card's size ${100 * POWER} times in 100, if there is one. Where it is not full, nothing is concluded. The card's sizes come from simulated people.`,
         html: `${powerBars(verdicts)}<details><summary>Figures</summary>${htmlTable(powerTable(verdicts))}</details>`,
       },
       ...verdicts.map((verdict, index) => ({

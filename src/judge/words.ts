@@ -74,7 +74,8 @@ function viewsOf({ views }: OutcomeVerdict): View[] {
 }
 
 function tooFew(verdicts: readonly OutcomeVerdict[]): string {
-  const needed = verdicts.map(({ views }) => Math.min(...VIEWS.map((view) => views[view].peopleNeeded)));
+  // The range of the table.
+  const needed = verdicts.flatMap(({ views }) => VIEWS.map((view) => views[view].peopleNeeded));
   const [least, most] = [roughly(Math.min(...needed)), roughly(Math.max(...needed))];
   const what = verdicts.map(
     ({ outcome: { score, column } }, index) => `${score} ${index === 0 ? 'says anything ' : ''}of ${column}`,

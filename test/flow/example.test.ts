@@ -62,6 +62,7 @@ t.test('the backend', { skip }, async (t) => {
         { scored: false, why: new RegExp(`^${late}`) },
         { scored: false, why: dead },
       ]);
+      t.match(await page('person-2'), /<p>1 night, the last scored/);
       t.match(await page('person-2'), `<li>2026-03-03T07:15 ${late}`);
       t.match(await page('person-2'), `<li>2026-03-04T06:30 ${dead}`);
     });

@@ -37,7 +37,7 @@ export function pageOfPerson(
     [
       last === undefined
         ? '<p>No night was scored yet.</p>'
-        : `<p>${nights.length} nights, the last scored by ${escaped(last.modelVersion)}.</p>${table(nights)}`,
+        : `<p>${nights.length} ${nights.length === 1 ? 'night' : 'nights'}, the last scored by ${escaped(last.modelVersion)}.</p>${table(nights)}`,
       notes.length === 0 ? '' : `<h2>Notes</h2><dl>${notes.join('')}</dl>`,
       others.length === 0 ? '' : `<h2>Came and was not scored</h2>${list(others)}`,
       '<p><a href="/">Everybody</a></p>',

@@ -64,10 +64,10 @@ function recordOf(field: Field): SleepRecord {
   const lastMs = levels.reduce((last, { to }) => Math.max(last, to), 0);
   const span = { fromMs, toMs: Math.max(fromMs + Math.max(durationS, stagedS) * 1000, lastMs) };
   const read = (): SleepDetails => ({
+    unmeasuredS,
     ...(levels.length > 0
       ? stretches(field.get('sleepLevelsMap'), span, levels, { awake: stages.awake })
       : durations(field, span, 'seconds', sleepS > 0 ? stages : { asleep: durationS })),
-    unmeasuredS,
     breath: offsetSeries(field, 'timeOffsetSleepRespiration'),
   });
   const validation = field.get('validation');

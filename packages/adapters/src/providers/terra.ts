@@ -63,8 +63,8 @@ function recordOf(sent: Field, source: string | undefined): SleepRecord {
   const read = (): SleepDetails => {
     const breaths = field.get('respiration_data', 'breaths_data');
     return {
-      ...stagesOf(field.get('sleep_durations_data'), span),
       unmeasuredS: field.get('sleep_durations_data', 'other', 'duration_unmeasurable_sleep_seconds').number(),
+      ...stagesOf(field.get('sleep_durations_data'), span),
       heart: heartOf(field),
       breath: samplesOf(breaths.get('samples'), 'breaths_per_min'),
       heartAverage: field.get('heart_rate_data', 'summary', 'avg_hr_bpm'),

@@ -5,10 +5,11 @@ import { AdapterError } from '#adapters/adapterError.js';
 import { Field } from '#adapters/field.js';
 import { sleepsOfPieces, type Piece } from '#adapters/pieces.js';
 import { BREATH, HEART, pieceOf, readingOf, SLEEP } from '#adapters/providers/appleHealth.js';
-import { answersOf, recordsOf, type Provider } from '#adapters/recording.js';
+import { answersOf, isOfTables, recordsOf, type Provider } from '#adapters/recording.js';
 import type { Left, Records, SleepDetails, SleepRecord } from '#adapters/records.js';
 import { OperatorError } from '../base/errors.js';
 import { exportedAt, healthRecords } from './appleExport.js';
+import { rowsOfCsv } from './csv.js';
 import { samplesOf, type Sample } from './nights.js';
 
 /** Files of one person: read for the sleeps first, and again for the samples of the nights. */
@@ -123,7 +124,7 @@ class Answers implements Source {
     tell?: (left: Left) => void,
   ): Records {
     const [file = ''] = names.map((name) => group.get(name));
-    const answers = names.map((name) => [name, jsonOf(group.get(name) ?? '')] as const);
+    const answers = names.map((name) => [name, answerIn(group.get(name) ?? '', this.provider)] as const);
     const recording = {
       ...recordingOf(this.provider, file, answers),
       provider: this.provider,
@@ -159,11 +160,17 @@ function groupsOf(provider: Provider, files: readonly string[]): ReadonlyMap<str
   const groups = new Map<string, Map<string, string>>();
   for (const file of files) {
     const base = basename(file);
-    const name = names.find((one) => base.startsWith(one)) ?? WHOLE;
-    const key = join(dirname(file), base.slice(name.length));
+    const name = names.toSorted((a, b) => b.length - a.length).find((one) => isNamed(base, one)) ?? WHOLE;
+    const key = join(dirname(file), base.startsWith(name) ? base.slice(name.length) : base);
     groups.set(key, (groups.get(key) ?? new Map<string, string>()).set(name, file));
   }
   return [...groups.values()];
+}
+
+/** Samsung's tables have the name of its packages before their own, Zepp's are in capitals and without `_`. */
+function isNamed(base: string, answer: string): boolean {
+  const plain = (name: string): string => name.toLowerCase().replaceAll('_', '');
+  return plain(base.replace(/^com\.samsung\.s?health\.(tracker\.)?/, '')).startsWith(plain(answer));
 }
 
 /** A sleep read at once, that no longer holds the answer it came in. */
@@ -187,18 +194,30 @@ function detached({ read, field, ...record }: SleepRecord): SleepRecord {
   }
 }
 
-function jsonOf(file: string): unknown {
+function answerIn(file: string, provider: Provider): unknown {
   const { size } = statSync(file);
   if (size > FILE_BYTES_MAX)
     throw new OperatorError(
       `${file} is longer than ${FILE_BYTES_MAX >> 20} MiB: export it in parts, such as months`,
     );
+  const text = readFileSync(file, 'utf8').replace(/^\uFEFF/, '');
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as unknown;
+    return JSON.parse(text) as unknown;
   } catch (error) {
-    if (error instanceof SyntaxError) throw new OperatorError(`${file} is not JSON`);
-    throw error;
+    if (!(error instanceof SyntaxError)) throw error;
+    const rows = rowsOfCsv(text);
+    if (rows !== undefined && isOfTables(provider)) return rows;
+    throw new OperatorError(`${file} is ${rows === undefined ? lookOf(text) : TABLE(provider)}`);
   }
+}
+
+const TABLE = (provider: Provider): string =>
+  `a CSV, such as accounts export: ${provider} is read from the JSON that its API answers; of a table make intervals`;
+
+function lookOf(text: string): string {
+  if (text.startsWith('PK')) return 'an archive: unpack it first';
+  if (text.startsWith('<')) return 'XML or a page of the web, and not JSON';
+  return /^\s*[[{]/.test(text) ? 'JSON that is cut or damaged' : 'not JSON';
 }
 
 /** Names the file in what the provider's reader says. */

@@ -1,6 +1,6 @@
 import { Argument, InvalidArgumentError, Option, type Command } from 'commander';
 import type { Person } from '#adapters/person.js';
-import { PROVIDERS, type Provider } from '#adapters/recording.js';
+import { PROVIDERS, wayOf, type Provider } from '#adapters/recording.js';
 import { adaptFiles } from '../adapt/adapt.js';
 import { OperatorError } from '../base/errors.js';
 
@@ -13,16 +13,26 @@ interface AdaptFlags extends Omit<Person, 'bornAt'> {
   readonly person?: string;
 }
 
+const EXPORTERS = PROVIDERS.filter((name) => name !== 'intervals');
+
+/** @throws InvalidArgumentError with what the service says of a provider that is not read */
+function providerOf(name: string): Provider {
+  const known = EXPORTERS.find((one) => one === name);
+  if (known !== undefined) return known;
+  const way = wayOf(name);
+  throw new InvalidArgumentError(
+    `${way === undefined ? '' : `${way}; `}expected one of ${EXPORTERS.join(', ')}`,
+  );
+}
+
 export function registerAdapt(program: Command): void {
   program
     .command('adapt')
     .description('make requests of what a provider exported or answered: a line of NDJSON for each night')
     .addArgument(
-      new Argument('<provider>', 'who made the files').choices(
-        PROVIDERS.filter((name) => name !== 'intervals'),
-      ),
+      new Argument('<provider>', `who made the files: ${EXPORTERS.join(', ')}`).argParser(providerOf),
     )
-    .argument('<files...>', 'an export, or saved answers as JSON: sleep….json, heart_rate….json')
+    .argument('<files...>', 'an export, or saved answers: sleep….json, heart_rate….json; tables as CSV')
     .option('--zone <zone>', 'of times without an offset: Europe/Berlin or +01:00')
     .option('--person <name>', 'field `person` of each line, for acuity score --person person --order night')
     .option('--age <years>', 'age of the person in all nights', numberOf)

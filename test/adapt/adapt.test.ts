@@ -168,7 +168,7 @@ t.test('what can’t be read is said with its file, and ends with 65', async (t)
     [['apple_health', 'empty.xml'], '0 nights written'],
     [['apple_health', 'none.xml'], 'no such file'],
     [['oura', 'some.json'], 'which answer is it? Let its name begin with sleep or heart_rate'],
-    [['whoop', 'broken.json'], 'broken.json is not JSON'],
+    [['whoop', 'broken.json'], 'broken.json is JSON that is cut or damaged'],
     [['whoop', 'some.json'], 'some.json: sleep: expected'],
     [['apple_health', 'empty.xml', '--zone', '../etc'], 'there is no such time zone'],
     [['garmin9', 'some.json'], "'garmin9' is invalid", 1],

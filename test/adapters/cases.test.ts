@@ -48,8 +48,11 @@ for (const [provider, cases] of OF) {
 
 t.test('a provider that is not read is told its way', async (t) => {
   const ways: Readonly<Record<string, RegExp>> = {
-    samsung_health: /Health Connect/,
-    zepp: /Health Connect/,
+    'Samsung-Health': /it is called samsung_health/,
+    'eight sleep': /as intervals/,
+    Validic: /passes on/,
+    Huawei: /Health Connect/,
+    Amazfit: /called zepp/,
     suunto: /as intervals/,
     fitbit: /google_health/,
     none: /^expected one of apple_health, /,

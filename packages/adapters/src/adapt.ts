@@ -28,6 +28,8 @@ export interface Adapter<Name extends string, Input extends AdapterOptions> {
   readonly provider: Name;
   /** The names of the provider's answers in a recording. */
   readonly answers: readonly string[];
+  /** Whether they are rows of tables, which may come as CSV. @internal */
+  readonly areTables: boolean;
   /** All that they hold, for those who want every night. @internal */
   readonly records: (input: Input) => Records;
 }
@@ -37,8 +39,10 @@ export function adapter<Name extends string, Input extends AdapterOptions>(
   provider: Name,
   answers: readonly Extract<keyof Input, string>[],
   records: (input: Input) => Records,
+  { areTables = false } = {},
 ): Adapter<Name, Input> {
-  return Object.assign((input: Input) => adapt(input, records(input)), { provider, answers, records });
+  const read = (input: Input) => adapt(input, records(input));
+  return Object.assign(read, { provider, answers, records, areTables });
 }
 
 /** The sleep that a night was made of. */

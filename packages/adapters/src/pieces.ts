@@ -1,3 +1,4 @@
+import { AdapterError } from './adapterError.js';
 import { stretches, type Stretch } from './durations.js';
 import type { Field } from './field.js';
 import { flattened } from './flatten.js';
@@ -9,6 +10,23 @@ export interface Piece extends Stretch {
   readonly field: Field;
   readonly eastMs: number | undefined;
   readonly source: string;
+}
+
+/** What can be read of records, and why the others can't. @internal */
+export function readEach<Item>(
+  records: readonly Field[],
+  read: (record: Field) => Item,
+): { readonly found: Item[]; readonly unread: AdapterError[] } {
+  const [found, unread]: [Item[], AdapterError[]] = [[], []];
+  for (const record of records) {
+    try {
+      found.push(read(record));
+    } catch (error) {
+      if (!(error instanceof AdapterError)) throw error;
+      unread.push(error);
+    }
+  }
+  return { found, unread };
 }
 
 /** Sleep after a longer pause is a part of its own. */

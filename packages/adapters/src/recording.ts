@@ -29,6 +29,11 @@ export function answersOf(provider: Provider): readonly string[] {
   return READERS.get(provider)?.answers ?? [];
 }
 
+/** Whether a provider's answers are rows of tables, which may come as CSV. @internal */
+export function isOfTables(provider: Provider): boolean {
+  return READERS.get(provider)?.areTables === true;
+}
+
 const OPTIONS = ['provider', 'at', 'zone', 'newest_night_within_hours'] as const;
 /** Entries of `left` that are returned; one more says how many there were. */
 const LEFT_MAX = 50;
@@ -66,20 +71,35 @@ export function recordingProblem(error: unknown): RecordingProblem | undefined {
 function readerOf({ provider }: Recording): Reader {
   const known = READERS.get(provider as Provider);
   if (known !== undefined) return known;
-  const way = WAYS.find(([names]) => names.some((name) => name === provider))?.[1];
+  const way = typeof provider === 'string' ? wayOf(provider) : undefined;
   const sentence = `${way === undefined ? '' : `${way}; `}expected one of ${PROVIDERS.join(', ')}`;
   throw new AdapterError(['provider'], sentence, 'literal_error');
 }
 
+/** What to send in the place of answers of a provider that is not read, in any spelling; undefined if none is known. @internal */
+export function wayOf(provider: string): string | undefined {
+  const spelled = (name: string): string => name.toLowerCase().replaceAll(/[^a-z]/g, '');
+  const name = spelled(provider.slice(0, NAME_MAX));
+  const known = PROVIDERS.find((one) => spelled(one) === name);
+  if (known !== undefined) return `it is called ${known}`;
+  return WAYS.find(([names]) => names.some((one) => spelled(one) === name))?.[1];
+}
+
 const OF_ITS_OWN = 'its answers are not read: send its stages and heart rate as intervals';
 const BY_ANDROID = 'its files are not read: let it share with Health Connect, or send its table as intervals';
+const BETWEEN = 'it passes on what others recorded, and is not read: send that as intervals';
 
 /** Providers that are asked for and not read, and the way for their data. */
 const WAYS: readonly (readonly [names: readonly string[], way: string])[] = [
-  [['samsung_health', 'samsung', 'zepp', 'amazfit', 'mi_fitness', 'mi_fit', 'huami'], BY_ANDROID],
   [['ultrahuman', 'eight_sleep', 'coros', 'suunto'], OF_ITS_OWN],
+  [['huawei', 'huawei_health', 'xiaomi', 'mi_fitness', 'gadgetbridge'], BY_ANDROID],
+  [['sahha', 'rook', 'spike', 'thryve', 'validic'], BETWEEN],
+  [['samsung'], 'it is called samsung_health'],
+  [['amazfit', 'huami', 'mi_fit', 'zepp_life'], 'Zepp exports its data: it is called zepp'],
   [['fitbit'], 'google_health reads what has replaced its Web API, fitbit_archive an export'],
   [['vital'], 'it is called junction now'],
+  [['apple', 'healthkit'], 'it is called apple_health'],
+  [['flutter'], 'it is called flutter_health'],
 ];
 
 /** A field that is not read is told: most likely it is a mistyped one. */

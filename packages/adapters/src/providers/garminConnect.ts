@@ -29,10 +29,10 @@ export const fromGarminConnect = /* @__PURE__ */ adapter(
 
 function recordsIn(input: GarminConnectInput): Records {
   const sent = fieldsOf(input);
-  const days = daysOf(sent('sleep'), 'dailySleepDTO');
+  const days = daysOf(sent('sleep'), 'dailySleepDTO', BEGIN);
   const hearts = daysOf(sent('heart_rate'), 'heartRateValues');
   const breaths = daysOf(sent('respiration'), 'respirationValuesArray');
-  const nights = days?.map((day) => day.get('dailySleepDTO')).filter((night) => !night.isAbsent);
+  const nights = days?.map(nightIn).filter((night) => !night.isAbsent);
   refuseOthers('userProfilePK', nights, hearts, breaths);
   return {
     sleeps: days?.filter(isNight).map(recordOf),
@@ -42,25 +42,33 @@ function recordsIn(input: GarminConnectInput): Records {
 }
 
 /** The answers of days; an empty answer names its missing parts with null. */
-function daysOf(sent: Field, name: string): Field[] | undefined {
+function daysOf(sent: Field, name: string, flat = name): Field[] | undefined {
   if (sent.isAbsent) return undefined;
   const days = sent.oneOrItems().filter((day) => !day.isAbsent);
-  if (!days.every((day) => day.has(name)))
+  if (!days.every((day) => day.has(name) || day.has(flat)))
     sent.expected(`the answer of a day, with ${name}, or a list of such`);
   return days;
 }
 
+const BEGIN = 'sleepStartTimestampGMT';
+
+/** An account's export has the night by itself. */
+function nightIn(day: Field): Field {
+  return day.has('dailySleepDTO') ? day.get('dailySleepDTO') : day;
+}
+
 /** Whether there is a night: a day without the watch has all fields, all null. */
 function isNight(day: Field): boolean {
-  const dto = day.get('dailySleepDTO');
-  return ['sleepStartTimestampGMT', 'sleepTimeSeconds'].some((name) => !dto.get(name).isAbsent);
+  const dto = nightIn(day);
+  return [BEGIN, 'sleepTimeSeconds'].some((name) => !dto.get(name).isAbsent);
 }
 
 function recordOf(answer: Field): SleepRecord {
-  const field = answer.get('dailySleepDTO');
+  const field = nightIn(answer);
   const end = field.get('sleepEndTimestampGMT');
-  const span = timesOf(field.get('sleepStartTimestampGMT'), end, timeMs);
+  const span = timesOf(field.get(BEGIN), end, timeMs);
   const local = field.get('sleepEndTimestampLocal');
+  const either = (name: string, ofExport: string) => field.get(field.has(name) ? name : ofExport);
   const read = (): SleepDetails => ({
     ...durations(field, span, 'seconds', {
       deep: field.get('deepSleepSeconds').number(),
@@ -69,18 +77,20 @@ function recordOf(answer: Field): SleepRecord {
       awake: field.get('awakeSleepSeconds').number(),
       asleep: field.get('sleepTimeSeconds').number(),
     }),
-    unmeasuredS: field.get('unmeasurableSleepSeconds').number(),
+    unmeasuredS: either('unmeasurableSleepSeconds', 'unmeasurableSeconds').number(),
     heart: listSeries(answer.get('sleepHeartRate'), 'startGMT', 'value'),
     heartAverage: field.get('avgHeartRate'),
     breath: listSeries(answer.get('wellnessEpochRespirationDataDTOList'), 'startTimeGMT', 'respirationValue'),
-    breathAverage: field.get('averageRespirationValue'),
+    breathAverage: either('averageRespirationValue', 'averageRespiration'),
   });
   return {
     field,
     ...span,
     eastMs: eastOf(local, span.toMs),
     state:
-      field.get('sleepWindowConfirmationType').text()?.includes('final') === true ? 'final' : 'tentative',
+      field.get('sleepWindowConfirmationType').text()?.toLowerCase().includes('final') === true
+        ? 'final'
+        : 'tentative',
     read,
   };
 }

@@ -82,7 +82,7 @@ function isOfDay(sample: Field): boolean {
 
 function recordsOfMetric(metric: Field): SleepRecord[] {
   const items = metric.get('data').items();
-  const isPieces = (one: Field) => one.has('startDate');
+  const isPieces = (one: Field) => one.has('startDate') || (one.has('start') && one.has('value'));
   const pieces = items.filter(isPieces).flatMap(pieceOf);
   return [
     ...items.filter((one) => !isPieces(one)).map((one) => nightOf(one, metric.get('units'))),
@@ -136,7 +136,8 @@ function pieceOf(field: Field): Piece[] {
     value.as((value.text() ?? '').replaceAll(' ', '').toLowerCase()).named(STAGES) ??
     value.fail('expected Awake, Asleep, In Bed, Core, REM, Deep or Unspecified');
   if (stage === 'inbed') return [];
-  const { fromMs: from, toMs: to, eastMs } = spanOf(field.get('startDate'), field.get('endDate'));
+  const [begin, end] = field.has('start') ? (['start', 'end'] as const) : (['startDate', 'endDate'] as const);
+  const { fromMs: from, toMs: to, eastMs } = spanOf(field.get(begin), field.get(end));
   const source = field.get('source').text() ?? '';
   return to > from && to - from <= DAY_MS ? [{ field, stage, from, to, eastMs, source }] : []; // prettier-ignore
 }

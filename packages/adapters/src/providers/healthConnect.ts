@@ -68,10 +68,14 @@ function recordOf(field: Field): SleepRecord {
     }));
     return stretches(stages, span, intervals);
   };
-  const east = field.get('endZoneOffset').text();
-  const eastEnd = east === undefined ? eastMs : offsetMs(east);
+  const eastEnd = eastOf(field.get('endZoneOffset')) ?? eastMs;
   const changed = changedMs(field.get('metadata', 'lastModifiedTime'));
   return { field, ...span, eastMs: eastEnd, source: appOf(field), changedMs: changed, read };
+}
+
+/** An offset as text, or as React Native's object of it. */
+function eastOf(offset: Field): number | undefined {
+  return offset.isObject ? offset.get('totalSeconds').eastSeconds() : offsetMs(offset.text() ?? '');
 }
 
 /** The package of the app that wrote it: a string, or an object with the name. */

@@ -2,6 +2,7 @@ import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
 import { changedMs, fieldsOf, recordsOf, refuseOthers, timesOf, type Field } from '../field.js';
 import type { Records, SleepDetails, SleepRecord } from '../records.js';
+import { cell, eastOf } from '../tables.js';
 import { offsetMs } from '../zone.js';
 
 /**
@@ -9,17 +10,19 @@ import { offsetMs } from '../zone.js';
  * the respiratory rate is an average of the night, and heart rate of the night stays missing.
  */
 export interface WhoopInput extends AdapterOptions {
-  /** The answer of `GET /v2/activity/sleep`, or one sleep of it. */
+  /** The answer of `GET /v2/activity/sleep`, or one sleep of it; or the rows of `sleeps.csv` of an account's export. */
   readonly sleep?: unknown;
 }
 
 /** The session of WHOOP's answer. */
-export const fromWhoop = /* @__PURE__ */ adapter('whoop', ['sleep'], recordsIn);
+export const fromWhoop = /* @__PURE__ */ adapter('whoop', ['sleep'], recordsIn, { areTables: true });
 
 function recordsIn(input: WhoopInput): Records {
   const sent = fieldsOf(input)('sleep');
   if (sent.has('type') && sent.has('id'))
     sent.get('type').fail('a webhook event has no data; ask for the sleep of its id');
+  const rows = sent.isList ? sent.items() : [];
+  if (rows[0]?.has('Sleep onset') === true) return { sleeps: rows.map(recordOfRow) };
   const what = 'the answer of /v2/activity/sleep, with records';
   const records = recordsOf(sent, { list: ['records'], one: 'start', what });
   refuseOthers('user_id', records);
@@ -52,4 +55,30 @@ function recordOf(field: Field): SleepRecord {
     changedMs: changedMs(field.get('updated_at')),
     read,
   };
+}
+
+/** A row of `sleeps.csv`: local times beside their offset, durations in minutes. */
+function recordOfRow(row: Field): SleepRecord {
+  const zone = cell(row, 'Cycle timezone');
+  const eastMs = eastOf(zone);
+  const local = row.in(
+    eastMs === undefined ? (row.zone ?? undefined) : zone.text()?.replace(/^UTC/, '') || 'Z',
+  );
+  const span = timesOf(local.get('Sleep onset'), local.get('Wake onset'));
+  const minutes = (name: string) => cell(row, `${name} duration (min)`).quotedNumber();
+  const read = (): SleepDetails => ({
+    ...durations(row, span, 'minutes', {
+      deep: minutes('Deep (SWS)'),
+      rem: minutes('REM'),
+      light: minutes('Light sleep'),
+      awake: minutes('Awake'),
+    }),
+    breathAverage: averageOf(cell(row, 'Respiratory rate (rpm)')),
+  });
+  const isNap = cell(row, 'Nap').text() === 'true';
+  return { field: row, ...span, eastMs, isNap, isMain: !isNap, read };
+}
+
+function averageOf(rate: Field): Field {
+  return rate.as(rate.quotedNumber());
 }

@@ -131,6 +131,29 @@ t.test('an export of the Health app: every night, and acuity score takes the lin
   t.match(tally, { lines: DAYS.length, badLines: 0 });
 });
 
+t.test('a bad record takes no good night along, whichever field is at fault', async (t) => {
+  const records = Array.from({ length: 400 }, (_, day) => {
+    const startMs = Date.UTC(2024, 0, 1, 22) + day * 86_400_000;
+    const sleep = {
+      start: new Date(startMs).toISOString(),
+      end: new Date(startMs + 8 * 3_600_000).toISOString(),
+      timezone_offset: '+01:00',
+      nap: false,
+      score_state: 'SCORED',
+      score: { stage_summary: { total_slow_wave_sleep_time_milli: 9e6, total_light_sleep_time_milli: 18e6 } },
+    };
+    const bad = [{ start: null }, { end: 'soon' }, { timezone_offset: 5 }, { score: [] }][day % 100];
+    return { ...sleep, ...bad };
+  });
+  const file = join(t.testdir({ 'sleep.json': JSON.stringify({ records }) }), 'sleep.json');
+  const { stdout, stderr, code } = await acuity(['adapt', 'whoop', file]);
+  t.equal(code, 0);
+  t.equal(stdout.trim().split('\n').length, 384);
+  t.match(stderr, /384 nights written/);
+  for (const why of ['is missing', 'expected a time', 'expected a string', 'expected an object'])
+    t.match(stderr, `4 × ${why}`);
+});
+
 t.test('XML is read as XML, however it is written', async (t) => {
   const plain = `${exportOf(DAYS)}</HealthData>\n`;
   const forms = {

@@ -1,4 +1,4 @@
-import type { AdapterError } from './adapterError.js';
+import { AdapterError } from './adapterError.js';
 import type { Field } from './field.js';
 import type { Series } from './series.js';
 import type { StageDurations } from './sleep.js';
@@ -50,6 +50,25 @@ export interface SleepRecord {
   readonly source?: string | undefined;
   /** Called at most once. What several records share is not read here, but looked up. */
   readonly read: () => SleepDetails;
+}
+
+/** The sleeps of a provider's records: one that can't be read is flawed, and takes no other along. @internal */
+export function sleepRecords<Sent = Field>(
+  records: readonly Sent[],
+  recordOf: (record: Sent) => SleepRecord,
+  fieldOf = (record: Sent) => record as Field,
+): SleepRecord[] {
+  return records.map((record) => {
+    try {
+      return recordOf(record);
+    } catch (flaw) {
+      if (!(flaw instanceof AdapterError)) throw flaw;
+      const read = (): never => {
+        throw flaw;
+      };
+      return { field: fieldOf(record), fromMs: NaN, toMs: NaN, flaw, read };
+    }
+  });
 }
 
 /** What a provider's answers hold, before a night is chosen. @internal */

@@ -1,7 +1,7 @@
 import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
 import { fieldsOf, recordsOf, timesOf, type Field } from '../field.js';
-import type { Records, SleepDetails, SleepRecord } from '../records.js';
+import { sleepRecords, type Records, type SleepDetails, type SleepRecord } from '../records.js';
 import { series } from '../series.js';
 
 /**
@@ -30,7 +30,7 @@ function recordsIn(input: FitbitArchiveInput): Records {
     one.get('value', 'confidence').number() === 0 ? undefined : one.get('value', 'bpm').number();
   const samples = listOf(input, 'heart_rate') ?? [];
   const heart = series(fieldsOf(input)('heart_rate'), samples, (one) => heartMs(one.get('dateTime')), value);
-  return { sleeps: logs?.map(recordOf), heart: [heart] };
+  return { sleeps: logs && sleepRecords(logs, recordOf), heart: [heart] };
 }
 
 function listOf(input: FitbitArchiveInput, name: 'sleep' | 'heart_rate'): Field[] | undefined {

@@ -1,7 +1,7 @@
 import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations, stretches, type Stretch } from '../durations.js';
 import { fieldsOf, recordsOf, refuseOthers, type Field } from '../field.js';
-import type { Records, SleepDetails, SleepRecord } from '../records.js';
+import { sleepRecords, type Records, type SleepDetails, type SleepRecord } from '../records.js';
 import { Series } from '../series.js';
 import { STAGES } from '../sleep.js';
 
@@ -36,7 +36,7 @@ function recordsIn(input: GarminInput): Records {
   const sleeps = summariesOf(sent('sleep'), 'sleeps');
   refuseOthers('userId', sleeps, days, breaths);
   return {
-    sleeps: sleeps?.map(recordOf),
+    sleeps: sleeps && sleepRecords(sleeps, recordOf),
     heart: days?.map((day) => offsetSeries(day, 'timeOffsetHeartRateSamples')),
     breath: breaths?.map((one) => offsetSeries(one, 'timeOffsetEpochToBreaths')),
   };

@@ -1,7 +1,7 @@
 import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
 import { fieldsOf, refuseOthers, timesOf, type Field } from '../field.js';
-import type { Records, SleepDetails, SleepRecord } from '../records.js';
+import { sleepRecords, type Records, type SleepDetails, type SleepRecord } from '../records.js';
 import { series, type Series } from '../series.js';
 
 const DAY_MS = 86_400_000;
@@ -35,7 +35,7 @@ function recordsIn(input: GarminConnectInput): Records {
   const nights = days?.map(nightIn).filter((night) => !night.isAbsent);
   refuseOthers('userProfilePK', nights, hearts, breaths);
   return {
-    sleeps: days?.filter(isNight).map(recordOf),
+    sleeps: days && sleepRecords(days.filter(isNight), recordOf),
     heart: hearts?.map((day) => pairSeries(day.get('heartRateValues'))),
     breath: breaths?.map((day) => pairSeries(day.get('respirationValuesArray'))),
   };

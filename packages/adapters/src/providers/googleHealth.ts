@@ -3,7 +3,7 @@ import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations, stretches } from '../durations.js';
 import { changedMs, fieldsOf, recordsOf, timesOf, type Field } from '../field.js';
 import { firstFrom, grouped } from '../ordered.js';
-import type { Records, SleepDetails, SleepRecord } from '../records.js';
+import { sleepRecords, type Records, type SleepDetails, type SleepRecord } from '../records.js';
 import { series, type Series } from '../series.js';
 
 /**
@@ -46,7 +46,13 @@ function recordsIn(input: GoogleHealthInput): Records {
   const records = pointsOf(sent('sleep'), 'sleep');
   const hearts = sent('heart_rate');
   return {
-    sleeps: records?.map((point) => recordOf(point, breaths)),
+    sleeps:
+      records &&
+      sleepRecords(
+        records,
+        (point) => recordOf(point, breaths),
+        ({ field }) => field,
+      ),
     heart: bySource(
       hearts.has('dataPoints') ? hearts.get('dataPoints') : hearts,
       pointsOf(hearts, 'heartRate') ?? [],

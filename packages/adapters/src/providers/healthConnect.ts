@@ -2,7 +2,7 @@ import type { Stage } from '../sleep.js';
 import { adapter, type AdapterOptions } from '../adapt.js';
 import { stretches } from '../durations.js';
 import { changedMs, fieldsOf, recordsOf, timesOf, type Field } from '../field.js';
-import type { Records, SleepRecord } from '../records.js';
+import { sleepRecords, type Records, type SleepRecord } from '../records.js';
 import { namedSeries } from '../series.js';
 import { offsetMs } from '../zone.js';
 
@@ -45,8 +45,9 @@ function recordsIn(input: HealthConnectInput): Records {
   const samples = listOf(hearts, 'HeartRateRecord')?.flatMap((record) => record.get('samples').items());
   const breaths = sent('respiratory_rate');
   const rates = listOf(breaths, 'RespiratoryRateRecord');
+  const sessions = listOf(sent('sleep'), 'SleepSessionRecord');
   return {
-    sleeps: listOf(sent('sleep'), 'SleepSessionRecord')?.map(recordOf),
+    sleeps: sessions && sleepRecords(sessions, recordOf),
     heart: [namedSeries(hearts, samples ?? [], 'time', 'beatsPerMinute')],
     breath: [namedSeries(breaths, rates ?? [], 'time', 'rate')],
   };

@@ -1,7 +1,7 @@
 import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
 import { changedMs, fieldsOf, recordsOf, refuseOthers, timesOf, type Field } from '../field.js';
-import type { Records, SleepDetails, SleepRecord } from '../records.js';
+import { sleepRecords, type Records, type SleepDetails, type SleepRecord } from '../records.js';
 import { namedSeries, type Series } from '../series.js';
 
 /**
@@ -29,7 +29,7 @@ function recordsIn(input: JunctionInput): Records {
   const sleeps = sleepsOf(sent('sleep'));
   refuseOthers('user_id', sleeps);
   return {
-    sleeps: sleeps?.map(recordOf),
+    sleeps: sleeps && sleepRecords(sleeps, recordOf),
     heart: seriesOf(sent('heart_rate')),
     breath: seriesOf(sent('respiratory_rate')),
   };

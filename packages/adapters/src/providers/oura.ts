@@ -2,7 +2,7 @@ import type { Span, Stage, StageDurations } from '../sleep.js';
 import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
 import { fieldsOf, recordsOf, timesOf, type Field } from '../field.js';
-import type { Records, SleepDetails, SleepRecord } from '../records.js';
+import { sleepRecords, type Records, type SleepDetails, type SleepRecord } from '../records.js';
 import { namedSeries, Series } from '../series.js';
 
 /**
@@ -34,7 +34,7 @@ function recordsIn(input: OuraInput): Records {
     what: 'the answer of /v2/usercollection/heartrate, with data',
   });
   const heart = namedSeries(sent.get('data'), samples ?? [], 'timestamp', 'bpm');
-  return { sleeps: records?.map(recordOf), heart: [heart] };
+  return { sleeps: records && sleepRecords(records, recordOf), heart: [heart] };
 }
 
 /** `GET /v2/usercollection/daily_sleep` answers with scores of a night. */

@@ -12,7 +12,7 @@ import {
   recordOfV4,
 } from './polarV4.js';
 import { firstFrom, once } from '../ordered.js';
-import type { Records, SleepDetails, SleepRecord } from '../records.js';
+import { sleepRecords, type Records, type SleepDetails, type SleepRecord } from '../records.js';
 import { Series, type Sample } from '../series.js';
 
 /**
@@ -60,8 +60,8 @@ function recordsIn(input: PolarInput): Records {
   ];
   return {
     sleeps:
-      newer?.map((night) => recordOfV4(night, rechargedV4)) ??
-      older?.map((night) => recordOf(night, recharged)),
+      (newer && sleepRecords(newer, (night) => recordOfV4(night, rechargedV4))) ??
+      (older && sleepRecords(older, (night) => recordOf(night, recharged))),
     heart: heartDaysOf(days)?.map(heartOfV4) ?? daysOf(days)?.map(heartOf),
   };
 }

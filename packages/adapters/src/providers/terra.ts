@@ -2,7 +2,7 @@ import type { Span, Stage } from '../sleep.js';
 import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations, stretches, untilNext } from '../durations.js';
 import { fieldsOf, recordsOf, refuseOthers, timesOf, type Field } from '../field.js';
-import type { Records, SleepDetails, SleepRecord } from '../records.js';
+import { sleepRecords, type Records, type SleepDetails, type SleepRecord } from '../records.js';
 import { namedSeries, type Series } from '../series.js';
 
 /**
@@ -35,7 +35,8 @@ function recordsIn(input: TerraInput): Records {
   const sent = fieldsOf(input);
   const [event, day] = [sent('sleep'), sent('daily')];
   const days = dataOf(day, 'daily')?.map(heartOf);
-  const sleeps = dataOf(event, 'sleep')?.map((one) => recordOf(one, sourceOf(event)));
+  const records = dataOf(event, 'sleep');
+  const sleeps = records && sleepRecords(records, (one) => recordOf(one, sourceOf(event)));
   refuseOthers('user_id', [event.get('user'), day.get('user')]);
   return { sleeps, heart: days };
 }

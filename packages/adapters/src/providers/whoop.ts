@@ -1,7 +1,7 @@
 import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
 import { changedMs, fieldsOf, recordsOf, refuseOthers, timesOf, type Field } from '../field.js';
-import type { Records, SleepDetails, SleepRecord } from '../records.js';
+import { sleepRecords, type Records, type SleepDetails, type SleepRecord } from '../records.js';
 import { cell, eastOf } from '../tables.js';
 import { offsetMs } from '../zone.js';
 
@@ -22,11 +22,11 @@ function recordsIn(input: WhoopInput): Records {
   if (sent.has('type') && sent.has('id'))
     sent.get('type').fail('a webhook event has no data; ask for the sleep of its id');
   const rows = sent.isList ? sent.items() : [];
-  if (rows[0]?.has('Sleep onset') === true) return { sleeps: rows.map(recordOfRow) };
+  if (rows[0]?.has('Sleep onset') === true) return { sleeps: sleepRecords(rows, recordOfRow) };
   const what = 'the answer of /v2/activity/sleep, with records';
   const records = recordsOf(sent, { list: ['records'], one: 'start', what });
   refuseOthers('user_id', records);
-  return { sleeps: records?.map(recordOf) };
+  return { sleeps: records && sleepRecords(records, recordOf) };
 }
 
 function recordOf(field: Field): SleepRecord {

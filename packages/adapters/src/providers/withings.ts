@@ -3,7 +3,7 @@ import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations, stretches, Stretches } from '../durations.js';
 import { changedMs, Field, fieldsOf, recordsOf, timesOf } from '../field.js';
 import { grouped, once } from '../ordered.js';
-import type { Records, SleepDetails, SleepRecord } from '../records.js';
+import { sleepRecords, type Records, type SleepDetails, type SleepRecord } from '../records.js';
 import { Series } from '../series.js';
 import { offsetAt } from '../zone.js';
 
@@ -35,7 +35,7 @@ function recordsIn(input: WithingsInput): Records {
   const samples = (name: string) => parts.map((part) => samplesOf(part.get(name)));
   const states = statesOf(parts);
   return {
-    sleeps: records?.map((record) => recordOf(record, states)),
+    sleeps: records && sleepRecords(records, (record) => recordOf(record, states)),
     heart: [...samples('hr'), ...byDevice(seen, moments, 'heart_rate')],
     breath: [...samples('rr'), ...byDevice(seen, moments, 'rr')],
   };

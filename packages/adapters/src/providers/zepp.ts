@@ -1,7 +1,7 @@
 import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
 import { fieldsOf, recordsOf, timesOf, type Field } from '../field.js';
-import type { Records, SleepRecord } from '../records.js';
+import { sleepRecords, type Records, type SleepRecord } from '../records.js';
 import { series } from '../series.js';
 import { cell } from '../tables.js';
 
@@ -25,9 +25,10 @@ function recordsIn(input: ZeppInput): Records {
   const sent = fieldsOf(input);
   const rows = (field: Field) =>
     recordsOf(field, { isList: true, what: 'a list of rows, as objects by the names of columns' });
+  const nights = rows(sent('sleep'));
   const heart = rows(sent('heart_rate')) ?? [];
   return {
-    sleeps: rows(sent('sleep'))?.map(recordOf),
+    sleeps: nights && sleepRecords(nights, recordOf),
     heart: [series(sent('heart_rate'), heart, momentOf, (row) => row.get('heartRate').quotedNumber())],
   };
 }

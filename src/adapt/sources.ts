@@ -6,7 +6,7 @@ import { Field } from '#adapters/field.js';
 import { sleepsOfPieces, type Piece } from '#adapters/pieces.js';
 import { BREATH, HEART, pieceOf, readingOf, SLEEP } from '#adapters/providers/appleHealth.js';
 import { answersOf, isOfTables, recordsOf, type Provider } from '#adapters/recording.js';
-import type { Left, Records, SleepDetails, SleepRecord } from '#adapters/records.js';
+import type { Left, SleepDetails, SleepRecord } from '#adapters/records.js';
 import { OperatorError } from '../base/errors.js';
 import { exportedAt, healthRecords } from './appleExport.js';
 import { rowsOfCsv } from './csv.js';
@@ -122,7 +122,7 @@ class Answers implements Source {
     group: ReadonlyMap<string, string>,
     names: readonly string[],
     tell?: (left: Left) => void,
-  ): Records {
+  ): ReturnType<typeof recordsOf> {
     const [file = ''] = names.map((name) => group.get(name));
     const answers = names.map((name) => [name, answerIn(group.get(name) ?? '', this.provider)] as const);
     const recording = {

@@ -76,7 +76,8 @@ const NIGHT_WITHIN_HOURS = 20;
 
 /** The session of a provider's records. */
 function adapt(options: AdapterOptions, records: Records): Adapted {
-  const { sleeps, heart = [], breath = [], unread = [] } = records;
+  const { heart = [], breath = [], unread = [] } = records;
+  const sleeps = sleepsIn(records, UNREADABLE_MAX);
   const givenMs = givenMoment(options);
   const window = windowOf(options, givenMs);
   const { night, why, left } = chooseNight(sleeps ?? [], window);
@@ -107,6 +108,14 @@ function adapt(options: AdapterOptions, records: Records): Adapted {
   }
   const adapted = adaptedNight(night, { window, atMs, day, heart, breath });
   return { ...adapted, left: [...left, ...adapted.left, ...told] };
+}
+
+/** More unreadable sleeps are no mistake of a few records: each error costs as much as the reading of a night. */
+const UNREADABLE_MAX = 200;
+
+/** The sleeps of records, of which so many may be unreadable. @internal */
+export function sleepsIn({ sleeps }: Records, unreadableMax: number): readonly SleepRecord[] | undefined {
+  return typeof sleeps === 'function' ? sleeps(unreadableMax) : sleeps;
 }
 
 /** What was not used whichever night counts. @internal */

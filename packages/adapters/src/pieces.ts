@@ -12,6 +12,9 @@ export interface Piece extends Stretch {
   readonly source: string;
 }
 
+/** More are no mistake of a few records: the first error refuses all. */
+const UNREAD_MAX = 500;
+
 /** What can be read of records, and why the others can't. @internal */
 export function readEach<Item>(
   records: readonly Field[],
@@ -23,7 +26,7 @@ export function readEach<Item>(
       found.push(read(record));
     } catch (error) {
       if (!(error instanceof AdapterError)) throw error;
-      unread.push(error);
+      if (unread.push(error) > UNREAD_MAX) throw unread[0] ?? error;
     }
   }
   return { found, unread };

@@ -1,7 +1,7 @@
 import { AdapterError, type Path } from './adapterError.js';
-import { leftOf, type Adapted, type Adapter, type AdapterOptions } from './adapt.js';
+import { leftOf, sleepsIn, type Adapted, type Adapter, type AdapterOptions } from './adapt.js';
 import * as providers from './providers.js';
-import type { Left, Records } from './records.js';
+import type { Left, Records, SleepRecord } from './records.js';
 import type { Session } from './session.js';
 import { UnitError } from './unitChecks.js';
 
@@ -55,10 +55,13 @@ export function readRecording(recording: Recording, person: Partial<Session> = {
  * @throws AdapterError as above
  * @internal
  */
-export function recordsOf(recording: Recording): Records {
+export function recordsOf(
+  recording: Recording,
+): Omit<Records, 'sleeps'> & { readonly sleeps: readonly SleepRecord[] | undefined } {
   const reader = readerOf(recording);
   const records = reader.records({ ...recording });
-  return { ...records, unread: [], left: [...unknownFields(recording, reader), ...leftOf(records)] };
+  const sleeps = sleepsIn(records, Infinity);
+  return { ...records, sleeps, unread: [], left: [...unknownFields(recording, reader), ...leftOf(records)] };
 }
 
 /** What an error of `readRecording` says of the recording; undefined if it says nothing of it. */

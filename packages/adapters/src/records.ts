@@ -52,29 +52,42 @@ export interface SleepRecord {
   readonly read: () => SleepDetails;
 }
 
+/** Sleeps, read when it is known how many may be unreadable: beyond that the first error refuses all. @internal */
+export type Sleeps = (unreadableMax: number) => readonly SleepRecord[];
+
 /** The sleeps of a provider's records: one that can't be read is flawed, and takes no other along. @internal */
 export function sleepRecords<Sent = Field>(
   records: readonly Sent[],
   recordOf: (record: Sent) => SleepRecord,
   fieldOf = (record: Sent) => record as Field,
-): SleepRecord[] {
-  return records.map((record) => {
-    try {
-      return recordOf(record);
-    } catch (flaw) {
-      if (!(flaw instanceof AdapterError)) throw flaw;
-      const read = (): never => {
-        throw flaw;
-      };
-      return { field: fieldOf(record), fromMs: NaN, toMs: NaN, flaw, read };
-    }
-  });
+): Sleeps {
+  return (unreadableMax) => {
+    let [first, count]: [AdapterError | undefined, number] = [undefined, 0];
+    return records.map((record) => {
+      const sleep = flawedOr(() => recordOf(record), () => fieldOf(record)); // prettier-ignore
+      first ??= sleep.flaw;
+      if (sleep.flaw !== undefined && ++count > unreadableMax) throw first ?? sleep.flaw;
+      return sleep;
+    });
+  };
+}
+
+function flawedOr(work: () => SleepRecord, field: () => Field): SleepRecord {
+  try {
+    return work();
+  } catch (flaw) {
+    if (!(flaw instanceof AdapterError)) throw flaw;
+    const read = (): never => {
+      throw flaw;
+    };
+    return { field: field(), fromMs: NaN, toMs: NaN, flaw, read };
+  }
 }
 
 /** What a provider's answers hold, before a night is chosen. @internal */
 export interface Records {
   /** Every sleep; undefined if sleep was not asked for. */
-  readonly sleeps: readonly SleepRecord[] | undefined;
+  readonly sleeps: readonly SleepRecord[] | Sleeps | undefined;
   /** Samples besides those of the sleeps: for the hour before, and for the night if its sleep has none. */
   readonly heart?: readonly Series[] | undefined;
   readonly breath?: readonly Series[] | undefined;

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -49,6 +49,10 @@ table = f"read_csv('{sys.argv[1]}', all_varchar = true)" if sys.argv[1].endswith
 rows = connection.execute(f"SELECT * FROM {table}").to_arrow_reader(2048)
 print(sum(batch.num_rows for batch in rows), "lines", file=sys.stderr)`;
 
+function hasDuckDb(): boolean {
+  return existsSync(PYTHON) && spawnSync(PYTHON, ['-c', 'import duckdb']).status === 0;
+}
+
 /** What a backfill costs, by format: a process for each, its start left out. @throws UsageError */
 export async function runLake(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
@@ -77,7 +81,7 @@ export async function runLake(args: readonly string[]): Promise<void> {
       const program = [process.execPath, command, ...argsOf(way, join(folder, 'scores')), ...memory];
       return { name: way + suffix, way, program };
     }),
-    ...(!['parquet', 'history', 'csv'].includes(way) || !existsSync(PYTHON)
+    ...(!['parquet', 'history', 'csv'].includes(way) || !hasDuckDb()
       ? []
       : [{ name: `${way}, DuckDB's own reading`, way, program: [PYTHON, '-c', READ] }]),
   ]);

@@ -195,6 +195,8 @@ t.test('without a registry: the sentence of before, and nothing half-made', asyn
   for (const name of ['start', 'test']) {
     const env = cleanEnvironment({
       NONE: '1',
+      // Where this Node was brought, npm does not stand beside it.
+      ...(process.env['npm_execpath'] !== undefined && { npm_execpath: process.env['npm_execpath'] }),
       npm_config_registry: 'http://127.0.0.1:1/',
       npm_config_cache: join(cwd, 'cache'),
     });

@@ -207,12 +207,13 @@ function answerIn(file: string, provider: Provider): unknown {
     if (!(error instanceof SyntaxError)) throw error;
     const rows = rowsOfCsv(text);
     if (rows !== undefined && isOfTables(provider)) return rows;
-    throw new OperatorError(`${file} is ${rows === undefined ? lookOf(text) : TABLE(provider)}`);
+    throw new OperatorError(`${file} is ${rows === undefined ? lookOf(text) : tableSent(provider)}`);
   }
 }
 
-const TABLE = (provider: Provider): string =>
-  `a CSV, such as accounts export: ${provider} is read from the JSON that its API answers; of a table make intervals`;
+function tableSent(provider: Provider): string {
+  return `a CSV, such as accounts export: ${provider} is read from the JSON that its API answers; of a table make intervals`;
+}
 
 function lookOf(text: string): string {
   if (text.startsWith('PK')) return 'an archive: unpack it first';

@@ -5,10 +5,9 @@ import { Limits } from '../auth/limits.js';
 import { YOUNG_THREAD_LIMITS } from '../process/collector.js';
 import type { Log } from '../process/log.js';
 import { socketPaths } from '../config/options.js';
-import { errorOf } from '../base/errors.js';
+import { call } from '../base/calls.js';
 import { allocateBodyBudget } from '../http/bodyBudget.js';
 import { allocateConnectionCount, type PublicAddress } from '../http/publicListener.js';
-import type { OwnAnswer } from '../http/ownRequest.js';
 import {
   type EventLoopEvents,
   type EventLoopServer,
@@ -16,10 +15,10 @@ import {
   openEventLoopServer,
 } from './eventLoopServer.js';
 import { TraceQueue } from '../tracing/tracedRequest.js';
-import { NEVER } from '../base/within.js';
 import { listenError } from './listenError.js';
 import { takeSocketPaths } from './publicSocket.js';
-import type { EventLoopThreadData, FromEventLoop, LoopCall, LoopMethod } from './eventLoopThread.js';
+import type { EventLoopThreadData, FromEventLoop, LoopCall } from './eventLoopThread.js';
+import { joined, loopBy } from './eventLoopVerbs.js';
 
 type TcpAddress = Extract<PublicAddress, { host: string }>;
 
@@ -75,46 +74,6 @@ async function takeAddress(asked: PublicAddress, loops: number) {
   return { addressOf, release };
 }
 
-function joined(servers: readonly EventLoopServer[], address: PublicAddress): EventLoopServer {
-  const all = async (run: (server: EventLoopServer) => Promise<void>): Promise<void> => {
-    await Promise.all(servers.map(run));
-  };
-  /** Rejects if one loop fails, and undoes on all loops what the others have done by then. */
-  const allOrNone = async (
-    run: (server: EventLoopServer) => Promise<void>,
-    undo: (server: EventLoopServer) => Promise<void>,
-  ): Promise<void> => {
-    const outcomes = await Promise.allSettled(servers.map(run));
-    const failure = outcomes.find((outcome) => outcome.status === 'rejected');
-    if (failure === undefined) return;
-    if (outcomes.some(({ status }) => status === 'fulfilled')) await all(undo);
-    throw failure.reason;
-  };
-  return {
-    address,
-    replaceKeys: (records) => servers.forEach((server) => server.replaceKeys(records)),
-    // All loops serve the new model, or none does.
-    prepareModel: (bundle) =>
-      allOrNone(
-        (server) => server.prepareModel(bundle),
-        (server) => server.dropModel(),
-      ),
-    switchModel: () => all((server) => server.switchModel()),
-    dropModel: () => all((server) => server.dropModel()),
-    // All loops take it, or none does: if every loop refused it, all keep the one before.
-    replaceShadow: (bundle) =>
-      allOrNone(
-        (server) => server.replaceShadow(bundle),
-        (server) => server.replaceShadow(undefined),
-      ),
-    // The loops are alike, so the first one scores the process's own requests.
-    scoreOwn: (bytes) => servers[0]?.scoreOwn(bytes) ?? NEVER,
-    drain: () => all((server) => server.drain()),
-    halt: () => all((server) => server.halt()),
-    close: () => all((server) => server.close()),
-  };
-}
-
 /**
  * Checks whether the address can be listened on, because uWebSockets.js does not report why it can't. Several
  * loops of ours share the port, so the system would also let another server of ours share it. Replaces port 0
@@ -147,48 +106,20 @@ async function openEventLoopThread(
   const ended = new Promise<void>((resolve) => {
     thread.once('exit', () => resolve());
   });
-  const waiting = new Map<number, (answer: Extract<FromEventLoop, { kind: 'done' }>) => void>();
-  let asked = 0;
-  const call = <Value = void>(method: LoopMethod, ...args: readonly unknown[]): Promise<Value> =>
-    new Promise((resolve, reject) => {
-      const id = asked++;
-      waiting.set(id, ({ value, error }) =>
-        error === undefined ? resolve(value as Value) : reject(errorOf(error)),
-      );
-      thread.postMessage({ id, method, args } satisfies LoopCall);
-    });
-  const address = await new Promise<PublicAddress>((resolve, reject) => {
-    thread.on('message', (message: FromEventLoop) => {
-      if (message.kind === 'listening') resolve(message.address);
-      else if (message.kind === 'failed') reject(errorOf(message.error));
-      else if (message.kind === 'hung') events.onHung(message.hang);
-      else if (message.kind === 'traced') {
-        traces?.received();
-        events.onTraced?.(message.request);
-      } else {
-        waiting.get(message.id)?.(message);
-        waiting.delete(message.id);
-      }
-    });
-    thread.on('error', (error) => {
-      reject(error);
-      events.onCrash(error);
-    });
+  thread.on('message', (message: FromEventLoop) => {
+    if ('hung' in message) return events.onHung(message.hung);
+    traces?.received();
+    events.onTraced?.(message.traced);
   });
-  return {
-    address,
-    replaceKeys: (records) => void call('replaceKeys', records),
-    prepareModel: (bundle) => call('prepareModel', bundle),
-    switchModel: () => call('switchModel'),
-    dropModel: () => call('dropModel'),
-    replaceShadow: (bundle) => call('replaceShadow', bundle),
-    scoreOwn: (bytes) => call<OwnAnswer>('scoreOwn', bytes),
-    drain: () => call('drain'),
+  thread.on('error', (error) => events.onCrash(error));
+  const neverListened = ended.then(() => Promise.reject(new Error('the thread of an event loop has ended')));
+  const address = await Promise.race([call<PublicAddress>(thread, 'open'), neverListened]);
+  return loopBy(address, async (verb, args) => {
+    const done = call(thread, { verb, args } satisfies LoopCall);
     // A thread that has ended counts as held.
-    halt: () => Promise.race([call('halt'), ended]),
-    async close() {
-      await call('close');
-      await ended; // leaving the process earlier would end a thread with sockets in its loop
-    },
-  };
+    if (verb === 'halt') return Promise.race([done, ended]);
+    const value = await done;
+    if (verb === 'close') await ended; // leaving the process earlier would end a thread with sockets in its loop
+    return value;
+  });
 }

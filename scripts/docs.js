@@ -67,13 +67,29 @@ function exampleAnswer(env) {
   return `\`\`\`json\n${JSON.stringify({ ...Object.fromEntries(answer), inference_time_ms: Number(time) })}\n\`\`\`\n`;
 }
 
+/** The examples of recordings: of each provider the first case that is read. They are part of openapi.json. */
+export async function nights() {
+  const path = 'assets/try/recordings.json';
+  const { PROVIDERS } = await import('../dist/adapters/recording.js');
+  const cases = JSON.parse(textOf('packages/cases/adapters.json'));
+  const nightOf = (provider) => {
+    const { recording, expect } = cases[provider].find(({ expect }) => 'session' in expect);
+    return { provider, at: expect.at, ...recording };
+  };
+  const all = Object.fromEntries(PROVIDERS.map((provider) => [provider, nightOf(provider)]));
+  return { [path]: await formatted(path, all) };
+}
+
 async function openapi() {
-  const { format, resolveConfig } = await import('prettier');
   const { openapiDocument } = await import('../dist/contract/openapi.js');
   const { shippedParts } = await import('../dist/admin/pages.js');
-  const path = join(ROOT, 'docs/openapi.json');
-  const style = { ...(await resolveConfig(path)), filepath: path };
-  return format(JSON.stringify(openapiDocument(shippedParts())), style);
+  return formatted('docs/openapi.json', openapiDocument(shippedParts()));
+}
+
+async function formatted(path, json) {
+  const { format, resolveConfig } = await import('prettier');
+  const style = { ...(await resolveConfig(join(ROOT, path))), filepath: path };
+  return format(JSON.stringify(json), style);
 }
 
 /**
@@ -116,6 +132,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     await build('parser');
     write({ 'src/records/layout.ts': recordLayout() });
     await build('src');
+    write(await nights());
     write(await documents());
     write(addressed());
   } catch (error) {

@@ -16,6 +16,8 @@ type Expected = Adapted | { readonly error: RecordingProblem };
 interface Case {
   readonly name: string;
   readonly trap?: string;
+  /** The rule for every provider that it shows. */
+  readonly rule?: string;
   readonly recording: Recording;
   readonly person?: Partial<Session>;
   readonly expect: Expected;
@@ -45,6 +47,32 @@ for (const [provider, cases] of OF) {
     }
   });
 }
+
+/** The rules for every provider, and what is told where one has been kept. */
+const RULES: Readonly<Record<string, RegExp>> = {
+  'not measured': /quarter of it was not measured/,
+  uncovered: /more than a tenth/,
+  'no REM': /no REM/,
+  versions: /changed later|more final/,
+  'still going on': /is missing/,
+  unreadable: /is missing|no value that is known/,
+  'stated awake': /^$/,
+  'no sample': /^$/,
+  pieces: /^a nap before/,
+};
+const CANNOT = casesOf<never>('adapters', 'cannot') as unknown as Readonly<
+  Record<string, Readonly<Record<string, string>> | undefined>
+>;
+
+t.test('each rule has a case of each provider, or the provider says why it can have none', async (t) => {
+  for (const [provider, cases] of OF) {
+    const shown = cases.filter(({ rule }) => rule !== undefined);
+    const answered = [...shown.map(({ rule }) => rule), ...Object.keys(CANNOT[provider] ?? {})];
+    t.strictSame(new Set(answered), new Set(Object.keys(RULES)), provider);
+    for (const { name, rule = '', expect } of shown)
+      t.ok('left' in expect && ['', ...expect.left.map(({ why }) => why)].some((why) => RULES[rule]?.test(why)), `${provider}: ${name}`); // prettier-ignore
+  }
+});
 
 t.test('a provider that is not read is told its way', async (t) => {
   const ways: Readonly<Record<string, RegExp>> = {

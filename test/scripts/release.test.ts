@@ -55,8 +55,9 @@ t.test('no folder is read through its links', async (t) => {
 
 type Texts = Readonly<Record<string, string>>;
 
-const { documents, recordLayout } = await script<{
+const { documents, nights, recordLayout } = await script<{
   documents(env: NodeJS.ProcessEnv): Promise<Texts>;
+  nights(): Promise<Texts>;
   recordLayout(): string;
 }>('docs.js');
 const { ruleTables } = await script<{ ruleTables(): Promise<Texts> }>('ruleTables.js');
@@ -68,7 +69,8 @@ function comparable(text: string): string {
 
 t.test('what is generated is what `npm run docs` writes', async (t) => {
   const layout = { 'src/records/layout.ts': recordLayout() };
-  const texts = { ...(await documents(cleanEnvironment())), ...(await ruleTables()), ...layout };
+  const made = [await documents(cleanEnvironment()), await nights(), await ruleTables(), layout];
+  const texts = Object.assign({}, ...made) as Texts;
   for (const [path, text] of Object.entries(texts)) {
     t.equal(comparable(textOf(path)), comparable(text), `${path}: npm run docs`);
   }

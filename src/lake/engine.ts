@@ -1,12 +1,21 @@
-import { randomUUID } from 'node:crypto';
-import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createReadStream, lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { totalmem, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DuckDBAppender, DuckDBConnection, DuckDBDataChunk, DuckDBInstance } from '@duckdb/node-api';
+import {
+  DuckDBInstance,
+  StatementType,
+  blobValue,
+  version,
+  type DuckDBAppender,
+  type DuckDBConnection,
+  type DuckDBDataChunk,
+  type DuckDBValue,
+} from '@duckdb/node-api';
 import { isAlive } from '../files/fileLock.js';
 import { usableCores } from '../config/cores.js';
 import { messageOf, OperatorError } from '../base/errors.js';
 import { TableError } from './errors.js';
+import { textOf } from './sql.js';
 
 export interface EngineOptions {
   /** Most memory that it takes before it writes to the disk, in bytes; undefined: a quarter of the machine's. */
@@ -21,8 +30,8 @@ const MEBI = 1 << 20;
 const MEMORY_MIN = 256 * MEBI;
 const WORK = /^acuity-lake-(\d+)-\w+$/;
 
-/** A CSV has line breaks in quotes, which the engine reads only from one thread and from the memory. */
-export class BreaksInQuotesError extends TableError {}
+/** A CSV that the engine may still read on one thread, with room for a long row. */
+export class SlowCsvError extends TableError {}
 
 export interface NamedType {
   readonly name: string;
@@ -30,7 +39,7 @@ export interface NamedType {
 }
 
 /**
- * DuckDB, which reads, sorts and writes tables. Loaded when first needed. What it spills lies in a folder of this
+ * DuckDB, which reads, sorts and writes tables. This file is loaded when it is first needed. What it spills lies in a folder of this
  * process, readable by its owner only.
  */
 export class Engine {
@@ -43,7 +52,6 @@ export class Engine {
 
   /** @throws OperatorError if an extension is not there */
   static async open({ memory, extensions = [] }: EngineOptions): Promise<Engine> {
-    const { DuckDBInstance } = await import('@duckdb/node-api');
     removeDeadFolders();
     const folder = mkdtempSync(join(tmpdir(), `acuity-lake-${process.pid}-`)); // 0700
     const limit = memory ?? Math.max(MEMORY_MIN, Math.floor(machineMemory() / 4));
@@ -87,8 +95,8 @@ export class Engine {
     return reader.getRows().map((row) => row.map((value) => (value === null ? null : String(value))));
   }
 
-  async run(sql: string, what: string): Promise<void> {
-    await told(what, () => this.connection.run(sql));
+  async run(sql: string, what: string, values: DuckDBValue[] = []): Promise<void> {
+    await told(what, () => this.connection.run(sql, values));
   }
 
   /** Appends chunks to a table. */
@@ -98,7 +106,6 @@ export class Engine {
 
   /** The columns of one SELECT, each under its own name, also where two have the same. @throws OperatorError, TableError */
   async columnsOf(sql: string, what: string): Promise<NamedType[]> {
-    const { StatementType } = await import('@duckdb/node-api');
     return told(what, async () => {
       const statements = await this.connection.extractStatements(sql);
       if (statements.count !== 1) throw new OperatorError(`${what}: give one SELECT`);
@@ -114,6 +121,15 @@ export class Engine {
     });
   }
 
+  /** Copies a finished file into a store, byte by byte: it is there as a whole, or not at all. */
+  async upload(path: string, target: string): Promise<void> {
+    await this.run('CREATE OR REPLACE TABLE pieces (bytes BLOB)', target);
+    for await (const piece of createReadStream(path, { highWaterMark: MEBI }))
+      await this.run('INSERT INTO pieces VALUES ($1)', target, [blobValue(piece as Buffer)]);
+    await this.run(`COPY pieces TO ${textOf(target)} (FORMAT blob)`, target);
+    await this.run('DROP TABLE pieces', target);
+  }
+
   close(): void {
     this.connection.closeSync();
     this.instance.closeSync();
@@ -124,7 +140,6 @@ export class Engine {
     try {
       await this.connection.run(`LOAD ${textOf(extension)}`);
     } catch {
-      const { version } = await import('@duckdb/node-api');
       const own = version().replace(/^v/, '');
       throw new OperatorError(
         `--extension ${extension}: DuckDB ${own} has no such extension here, and this command fetches nothing. Where the internet is, INSTALL ${extension} in DuckDB ${own} puts it into ~/.duckdb; or unpack the wheel of PyPI's duckdb-extension-${extension}==${own} and name the .duckdb_extension file in it`,
@@ -158,36 +173,6 @@ export class Engine {
   }
 }
 
-/** Copies a finished file into a store: it is there as a whole, or not at all. */
-export async function upload(engine: Engine, path: string, target: string): Promise<void> {
-  const to = textOf(target);
-  if (target.endsWith('.parquet'))
-    return engine.run(
-      `COPY (FROM read_parquet(${textOf(path)})) TO ${to} (FORMAT parquet, COMPRESSION zstd)`,
-      target,
-    );
-  const form = `header = false, auto_detect = false, delim = '', quote = '', escape = '', nullstr = '${NO_CELL}'`;
-  const lines = `read_csv(${textOf(path)}, columns = {'line': 'VARCHAR'}, ${form}, max_line_size = ${LINE_MAX}, buffer_size = ${2 * LINE_MAX})`;
-  const plain = `HEADER false, DELIMITER '', QUOTE '', ESCAPE ''`;
-  await engine.run(`COPY (FROM ${lines}) TO ${to} (FORMAT csv, ${plain})`, target);
-}
-
-/** Stands for a cell that is not there. No file can know it, so no cell of a file is taken for it. */
-export const NO_CELL = randomUUID();
-
-/** A longer line of scores is an error: `KNOWN` has the words. */
-const LINE_MAX = 1 << 24;
-
-/** Text as a literal of SQL. */
-export function textOf(text: string): string {
-  return `'${text.replaceAll("'", "''")}'`;
-}
-
-/** A name as an identifier of SQL. */
-export function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`;
-}
-
 /** @throws OperatorError, TableError: the engine's errors in its own words */
 export async function told<T>(what: string, work: () => T | Promise<T>): Promise<T> {
   try {
@@ -201,29 +186,28 @@ export async function told<T>(what: string, work: () => T | Promise<T>): Promise
 export function engineError(error: unknown, what: string): Error {
   if (error instanceof OperatorError) return error;
   const message = messageOf(error);
-  if (/null_padding in conjunction with quoted new lines/.test(message))
-    return new BreaksInQuotesError(`${what}: line breaks in quotes`);
-  const [kind = ''] = /^[\w -]+ Error/.exec(message) ?? [];
   const line = /on Line: (\d+)/.exec(message)?.[1];
   const place = line === undefined ? '' : ` in line ${line}`;
-  for (const [isIt, words] of KNOWN)
-    if (isIt.test(message)) return new TableError(`${what} can't be read${place}: ${words}`);
-  if (kind.startsWith('Conversion') || kind.startsWith('Out of Range'))
-    return new TableError(`${what} can't be read${place}: a value can't be cast to the type requested`);
-  if (line !== undefined)
-    return new TableError(`${what} is no CSV${place}: check its quotes and its delimiter`);
-  const [first = ''] = message.split('\n');
-  return new TableError(`${what} can't be read: ${first.replace(/^[\w -]+ Error: /, '')}`);
+  const [words] = KNOWN.flatMap(([isIt, own]) => (isIt.test(message) ? [own] : []));
+  const told =
+    words !== undefined || line === undefined
+      ? `can't be read${place}: ${words ?? message.split('\n', 1)[0]?.replace(/^[\w -]+ Error: /, '')}`
+      : `is no CSV${place}: check its quotes and its delimiter`;
+  return new (SLOW.test(message) ? SlowCsvError : TableError)(`${what} ${told}`);
 }
 
+const SLOW =
+  /null_padding in conjunction with quoted|Parallel CSV Reader|Maximum line size|unterminated quote/;
+
 const KNOWN: readonly (readonly [RegExp, string])[] = [
+  [/^(Conversion|Out of Range)/, "a value can't be cast to the type requested"],
   [
     /not utf-8 encoded|Invalid unicode|invalid UTF-?8/i,
     'it is not UTF-8: give --encoding latin-1 or utf-16 if it is CSV in one of these, or convert it (iconv -t UTF-8)',
   ],
   [
     /Maximum line size/i,
-    'a row is longer than twice ACUITY_BODY_MAX_BYTES and 8 MiB, or one of its scores and kept columns than 16 MiB: keep fewer',
+    'a row is longer than 64 MiB, or than twice ACUITY_BODY_MAX_BYTES if that is more: leave it out, or raise that variable',
   ],
   [/Expected Number of Columns/i, 'a row has far more cells than the header'],
   [/NoSuchBucket|bucket does not exist/i, 'there is no such bucket: make it first'],

@@ -4,7 +4,7 @@ import bindings, { type DataChunk, type Vector } from '@duckdb/node-bindings';
 import type { SeriesLimits } from '#rules/fields.js';
 import { PROBLEMS, UNPROCESSABLE } from '../contract/problems.js';
 import { ColumnReader } from '../reading/columns.js';
-import { BreaksInQuotesError, type Engine } from './engine.js';
+import { SlowCsvError, type Engine } from './engine.js';
 import {
   cellSql,
   fieldSql,
@@ -61,8 +61,10 @@ export function openSources(
       try {
         for await (const chunk of engine.chunks(queryOf(({ from }) => from), what)) yield reader.page(chunk); // prettier-ignore
       } catch (error) {
-        if (!(error instanceof BreaksInQuotesError)) throw error;
-        const again = `${queryOf((source) => source.fromWithBreaks ?? source.from)} OFFSET ${reader.rowsBefore}`;
+        if (!(error instanceof SlowCsvError)) throw error;
+        const slow = new Map<Source, string>();
+        for (const source of sources) slow.set(source, (await source.slowly?.()) ?? source.from);
+        const again = `${queryOf((source) => slow.get(source) ?? source.from)} OFFSET ${reader.rowsBefore}`;
         for await (const chunk of engine.chunks(again, what)) yield reader.page(chunk);
       }
       // The engine ends a stream that it gives up without an error.

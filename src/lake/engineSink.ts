@@ -1,9 +1,10 @@
 import { DuckDBDataChunk, type DuckDBAppender } from '@duckdb/node-api';
 import bindings, { type Vector } from '@duckdb/node-bindings';
 import { INLINE_MAX, TEXT_BYTES, columnOf } from './enginePages.js';
-import { quoted, textOf, told, type Engine } from './engine.js';
+import { told, type Engine } from './engine.js';
 import type { Job } from './job.js';
 import { scoreColumns, type ScoreColumn, type SinkOptions } from './scoreColumns.js';
+import { quoted, textOf } from './sql.js';
 
 const FORMATS = { parquet: 'FORMAT parquet, COMPRESSION zstd', csv: 'FORMAT csv, HEADER' } as const;
 /** Most rows of a chunk. */

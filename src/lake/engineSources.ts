@@ -1,8 +1,10 @@
+import type { DuckDBDataChunk } from '@duckdb/node-api';
 import { TableError } from './errors.js';
-import { NO_CELL, quoted, textOf, type Engine, type NamedType } from './engine.js';
+import type { Engine, NamedType } from './engine.js';
 import type { Partition } from './inputs.js';
 import { fieldOf } from './names.js';
 import type { KeptForm } from './page.js';
+import { NO_CELL, patternOf, quoted, textOf } from './sql.js';
 import { NUMBER, kindOf, type TableColumn } from './tableColumns.js';
 
 /** A column of a table that the engine reads. */
@@ -21,17 +23,12 @@ export interface Source {
   /** What stands after FROM. */
   readonly from: string;
   readonly columns: readonly SourceColumn[];
-  /** The same for CSV with line breaks in quotes. */
-  readonly fromWithBreaks?: string | undefined;
+  /** The same for CSV with line breaks in quotes, or long rows. @throws TableError if a quote is not closed */
+  readonly slowly?: () => Promise<string>;
   /** A number for rows that are bad: 1 for more or fewer cells than the header, 2 for too many bytes, else 0. */
   readonly isMisshapen?: string | undefined;
   /** How many rows it says it has; undefined if only reading can tell. */
   readonly rows?: number | undefined;
-}
-
-/** A path as the engine's pattern for nothing but itself. */
-export function patternOf(path: string): string {
-  return path.replaceAll(/[[*?]/g, '[$&]');
 }
 
 export async function parquetSource(
@@ -106,6 +103,8 @@ export interface CsvOptions {
 }
 
 const BUFFER_BYTES = 8 << 20;
+/** If a row does not fit into that. */
+const LONG_BYTES = 64 << 20;
 const DELIMITERS = [',', ';', '\t', '|'];
 /** A row with more cells than the header and these ends the run. */
 const CELLS_BEYOND = 32;
@@ -117,18 +116,25 @@ export async function csvSource(
   { encoding = 'utf-8', compression, rowBytesMax }: CsvOptions,
 ): Promise<Source> {
   const file = textOf(patternOf(path));
-  const bufferBytes = Math.max(BUFFER_BYTES, 2 * rowBytesMax);
-  const shared = [
-    'auto_detect = false',
-    'hive_partitioning = false',
-    `encoding = ${textOf(encoding)}`,
-    `compression = ${textOf(compression ?? 'none')}`,
-    // A longer row than a body may be costs itself; one that the buffers can't hold, the file.
-    `max_line_size = ${bufferBytes}`,
-    `buffer_size = ${bufferBytes}`,
-  ];
-  const line = `read_csv(${file}, columns = {'line': 'VARCHAR'}, header = false, delim = '', quote = '', escape = '', ${shared.join(', ')})`;
-  const [[head] = []] = await engine.texts(`SELECT line FROM ${line} LIMIT 1`, what);
+  // A longer row than a body may be costs itself; one that the buffers can't hold, the file.
+  const readCsv = (columns: string, bytes: number, ...more: readonly string[]): string => {
+    const bytesMax = Math.max(bytes, 2 * rowBytesMax);
+    const all = [
+      file,
+      `columns = {${columns}}`,
+      'auto_detect = false',
+      'hive_partitioning = false',
+      `encoding = ${textOf(encoding)}`,
+      `compression = ${textOf(compression ?? 'none')}`,
+      `max_line_size = ${bytesMax}`,
+      `buffer_size = ${bytesMax}`,
+      ...more,
+    ];
+    return `read_csv(${all.join(', ')})`;
+  };
+  const lines = (bytes: number): string =>
+    `SELECT line FROM ${readCsv("'line': 'VARCHAR'", bytes, `header = false, delim = '', quote = '', escape = '', strict_mode = false`)}`;
+  const [[head] = []] = await engine.texts(`${lines(BUFFER_BYTES)} LIMIT 1`, what);
   if (head === undefined || head === null) return { what, from: '(SELECT 1 LIMIT 0)', columns: [] };
   if (head.startsWith('\ufffe'))
     throw new TableError(
@@ -137,25 +143,54 @@ export async function csvSource(
   const { delimiter, names } = headerOf(head.replace(/^\uFEFF/, '').replace(/\r$/, ''));
   const cells = [...names, ...Array.from({ length: CELLS_BEYOND }, () => '')];
   const columns = cells.map((_, index) => `'c${index}': 'VARCHAR'`).join(', ');
-  const options = [
-    `columns = {${columns}}`,
-    'header = false',
-    'skip = 1',
-    `delim = ${textOf(delimiter)}`,
-    `quote = '"'`,
-    `escape = '"'`,
-    `nullstr = '${NO_CELL}'`, // so that a cell that is not there differs from an empty one
-    'null_padding = true',
-    ...shared,
-  ];
+  const rows = (bytes: number, ...more: readonly string[]): string =>
+    readCsv(
+      columns,
+      bytes,
+      'header = false',
+      'skip = 1',
+      `delim = ${textOf(delimiter)}`,
+      `quote = '"'`,
+      `escape = '"'`,
+      `nullstr = '${NO_CELL}'`, // so that a cell that is not there differs from an empty one
+      'null_padding = true',
+      ...more,
+    );
   const bytes = names.map((_, index) => `coalesce(strlen(c${index}), 0)`).join(' + ');
   return {
     what,
-    from: `read_csv(${file}, ${options.join(', ')})`,
-    fromWithBreaks: `read_csv(${file}, parallel = false, ${options.join(', ')})`,
+    from: rows(BUFFER_BYTES),
+    async slowly() {
+      await checkClosed(engine.chunks(lines(LONG_BYTES), what), delimiter, what);
+      return rows(LONG_BYTES, 'parallel = false');
+    },
     columns: names.map((name, index) => textColumn(name, `c${index}`, true)),
     isMisshapen: `CASE WHEN c${names.length - 1} IS NULL OR c${names.length} IS NOT NULL THEN 1 WHEN ${bytes} > ${rowBytesMax} THEN 2 ELSE 0 END`,
   };
+}
+
+/** On one thread the engine loses what follows a quote that is not closed. @throws TableError */
+async function checkClosed(
+  chunks: AsyncIterable<DuckDBDataChunk>,
+  delimiter: string,
+  what: string,
+): Promise<void> {
+  let [line, opened] = [0, 0];
+  for await (const chunk of chunks)
+    for (const text of chunk.getColumnValues(0) as readonly (string | null)[]) {
+      line++;
+      let before = delimiter;
+      if (opened > 0 || text?.includes('"') === true)
+        for (const letter of text ?? '') {
+          if (letter === '"' && opened > 0) opened = 0;
+          else if (letter === '"' && (before === delimiter || before === '"')) opened = line;
+          before = letter;
+        }
+    }
+  if (opened > 0)
+    throw new TableError(
+      `${what} is no CSV in line ${opened}: check its quotes, one is not closed (empty lines are not counted)`,
+    );
 }
 
 /** Splits the first line at the delimiter that finds the most fields of a session. */

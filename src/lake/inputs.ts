@@ -1,7 +1,8 @@
 import { OperatorError } from '../base/errors.js';
 import { existsSync, readdirSync, realpathSync, statSync, type Dirent } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { textOf, type Engine } from './engine.js';
+import type { Engine } from './engine.js';
+import { textOf } from './sql.js';
 
 /*
  * The files that names mean, and where each one's results go.

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import { OperatorError } from '../base/errors.js';
 import { NEW_FILE, OWNER_ONLY, partialName, replaceByOwn } from '../files/atomicFile.js';
 import { systemReason } from '../files/fileError.js';
-import { upload, type Engine } from './engine.js';
+import type { Engine } from './engine.js';
 import { isRemote, type Input } from './inputs.js';
 import type { WriteBytes } from './scoreColumns.js';
 
@@ -76,8 +76,8 @@ export async function deliver(
 ): Promise<void> {
   if (isRemote(input.output)) {
     await writeRecord(input, '\n', engine);
-    if (made.bad !== undefined) await upload(await engine(), made.bad, input.bad);
-    await upload(await engine(), made.scores, input.output);
+    if (made.bad !== undefined) await (await engine()).upload(made.bad, input.bad);
+    await (await engine()).upload(made.scores, input.output);
     await writeRecord(input, record, engine);
     return save();
   }
@@ -108,7 +108,7 @@ export async function writeRecord(
   const own = await engine();
   const file = join(own.folder, basename(path));
   replaceByOwn(file, [text]);
-  await upload(own, file, path);
+  await own.upload(file, path);
 }
 
 /** Makes the folder of results. @throws OperatorError if nothing can be written there */

@@ -3,10 +3,10 @@ import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { ifPresentSync } from '../files/fileError.js';
-import { textOf, type Engine } from './engine.js';
-import { patternOf } from './engineSources.js';
+import type { Engine } from './engine.js';
 import { isRemote, type Input } from './inputs.js';
 import { jsonIn } from './lineSplitter.js';
+import { patternOf, textOf } from './sql.js';
 
 /**
  * The record beside a result, `_STEM.acuity`: the command that made it and the inputs as they were when reading began. A

@@ -2,7 +2,7 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
-import { Engine, upload } from '#acuity/lake/engine.js';
+import { Engine } from '#acuity/lake/engine.js';
 import { TableError } from '#acuity/lake/errors.js';
 import { requestsOf } from '#acuity/load/payloads.js';
 import { HandScorer } from '#fixtures/handScorer.js';
@@ -235,30 +235,33 @@ t.test('CSV of any delimiter, with a mark, blank lines, breaks in quotes, compre
   t.equal(found[8_000]?.['kept'], 'a\nb');
 });
 
-t.test('a control character is a letter like any other: in a header, a cell, and what is kept', async (t) => {
-  const notes = ['a\u0001b', '\u0001', '\u0002', '\u0001\u0002\u001f', '"\n"'];
-  const path = fileOf(
-    t,
-    'a.csv',
-    `id,no\u0001te,age\n${notes.map((note, row) => `${row},${note},30`).join('\n')}\n`,
-  );
-  const expected = notes.map((note) => note.replace('"\n"', '\n'));
-  for (const to of ['ndjson', 'parquet'] as const) {
-    const { rows: found, bad } = await scoreOne(path, { to, keep: ['no\u0001te'], again: true });
-    t.strictSame(bad, [], to);
-    t.strictSame(
-      found.map((row) => row['no\u0001te']),
-      expected,
-      to,
+t.test(
+  'control characters and blank lines in a cell are letters, in a header, kept, in a store',
+  async (t) => {
+    const notes = ['a\u0001b', '\u0001', '\u0002', '\u0001\u0002\u001f', '"\n"', '"a\n\n\r\n\nb"'];
+    const path = fileOf(
+      t,
+      'a.csv',
+      `id,no\u0001te,age\n${notes.map((note, row) => `${row},${note},30`).join('\n')}\n`,
     );
-  }
-  const { text } = await scoreOne(path, { to: 'csv', keep: ['no\u0001te'], again: true });
-  const written = fileOf(t, 'b.csv', text);
-  const engine = await Engine.open({});
-  await upload(engine, written, `${written}.copy.csv`);
-  engine.close();
-  t.equal(readFileSync(`${written}.copy.csv`, 'utf8'), text, 'into a store too');
-});
+    const expected = notes.map((note) => note.replaceAll('"', ''));
+    for (const to of ['ndjson', 'parquet'] as const) {
+      const { rows: found, bad } = await scoreOne(path, { to, keep: ['no\u0001te'], again: true });
+      t.strictSame(bad, [], to);
+      t.strictSame(
+        found.map((row) => row['no\u0001te']),
+        expected,
+        to,
+      );
+    }
+    const { text } = await scoreOne(path, { to: 'csv', keep: ['no\u0001te'], again: true });
+    const written = fileOf(t, 'b.csv', text);
+    const engine = await Engine.open({});
+    await engine.upload(written, `${written}.copy.csv`);
+    engine.close();
+    t.equal(readFileSync(`${written}.copy.csv`, 'utf8'), text, 'into a store too');
+  },
+);
 
 t.test('a cell of CSV is a bad row by its column, with the remedy and without its value', async (t) => {
   const whole = /the cell of HR_night .* not one whole array/;
@@ -301,9 +304,27 @@ t.test('a cell of CSV is a bad row by its column, with the remedy and without it
 });
 
 t.test('a cell that is too long costs its row, times with a zone are told to be UTC', async (t) => {
-  const long = `1,30,[60]\n2,30,"[${'60,'.repeat(2_000_000)}60]"\n3,30,[60]\n`;
-  const { rows, bad } = await scoreOne(fileOf(t, 'a.csv', `id,age,HR_night\n${long}`));
-  t.match([valuesOf(rows, 'id'), bad], [['1', '3'], [{ row: 2, status: 413 }]]);
+  const of = (count: number): string => `"[${'60,'.repeat(count)}60]"`;
+  const many = `${'8,30,[60]\n'.repeat(900_000)}`;
+  const cases: readonly (readonly [lines: string, bad: readonly object[]])[] = [
+    [`1,30,[60]\n2,30,${of(2_000_000)}\n3,30,[60]\n`, [{ row: 2, status: 413 }]],
+    [`1,30,[60]\n2,30,${of(7_000_000)}\n3,30,[60]\n`, [{ row: 2, status: 413 }]],
+    [
+      `1,30,[60]\n2,30,${of(7_000_000).replaceAll('"', '').replaceAll(',', ';')}\n3,30,[60]\n`,
+      [{ row: 2, status: 413 }],
+    ],
+    [`1,30,[60]\n"2\n",30,${of(7_000_000)}\n3,30,[60]\n`, [{ row: 2, status: 413 }]],
+  ];
+  for (const [lines, wrong] of cases) {
+    const { rows, bad } = await scoreOne(fileOf(t, 'a.csv', `id,age,HR_night\n${lines}`));
+    t.match([valuesOf(rows, 'id'), bad], [['1', '3'], wrong]);
+  }
+  // The engine loses what follows a quote that is not closed, or has it as one row.
+  const open = `id,age,HR_night\n"1\n",30,[60]\n2,30,"[60]\n${many}`;
+  await t.rejects(scoreOne(fileOf(t, 'a.csv', open)), { name: 'TableError', message: /is no CSV.*quote/ });
+  const longest = `id,age,HR_night\n1,30,[60]\n2,30,${of(23_000_000)}\n`;
+  const remedy = /a.csv can't be read in line 3: a row is longer than 64 MiB.* raise/;
+  await t.rejects(scoreOne(fileOf(t, 'a.csv', longest)), { name: 'TableError', message: remedy });
   const path = await table(
     join(folder(t), 'a.parquet'),
     `TIMESTAMPTZ '2026-01-01 00:00:00+02' AS at, 30 AS age`,

@@ -1,4 +1,4 @@
-import { systemClock } from '../base/clock.js';
+import { systemClock, type Clock } from '../base/clock.js';
 import type { Hang } from '../base/hangWatch.js';
 import type { Log } from '../process/log.js';
 import { NICENESS_MAX } from '../process/priority.js';
@@ -36,7 +36,17 @@ export interface ScorerSetup {
    * settings apply.
    */
   readonly explainers?: Explainers;
+  /** That of this process if absent. */
+  readonly world?: ScorerWorld;
 }
+
+/** The clock of a scorer, and its workers. */
+export interface ScorerWorld {
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly openPool: typeof openPool;
+}
+
+const SYSTEM: ScorerWorld = { clock: systemClock, openPool };
 
 export interface Explainers {
   readonly workers: number;
@@ -98,7 +108,7 @@ interface BatcherKind extends Explainers {
 }
 
 function batcherOpener(
-  { config, bundle, metrics }: ScorerSetup,
+  { config, bundle, metrics, world = SYSTEM }: ScorerSetup,
   model: ScoringModel,
   log: Log,
   onHung: HungListener,
@@ -107,7 +117,7 @@ function batcherOpener(
   /** Undefined where there is no metrics memory, as in `acuity score`. */
   const counted = metrics && loopRecorders(metrics);
   return ({ workers, niceness, batchMax, queueMax, linesMax, gatherMs, explainsEach = false }) => {
-    const pool = openPool({
+    const pool = world.openPool({
       workers,
       batchMax,
       blocks: blocksFor(queueMax, batchMax, workers),
@@ -135,7 +145,7 @@ function batcherOpener(
       },
       gatherMs,
       explainsEach,
-      clock: systemClock,
+      clock: world.clock,
       onFault(error) {
         counted?.batchFaults.add(0);
         log.error({ err: error }, 'batch failed');

@@ -1,6 +1,6 @@
 import type { PredictionRequest } from '../records/request.js';
 import type { Batcher } from './batcher.js';
-import type { AdmitOutcome, ExplainOutcome, LineLane, ScoreHandler, Scorer, ScoringModel } from './scorer.js';
+import type { AdmitOutcome, ExplainOutcome, ScoreHandler, Scorer, ScoringModel } from './scorer.js';
 
 /**
  * Gives plain and explained requests batches and workers of their own. An explained request occupies a worker
@@ -31,7 +31,7 @@ export class RoutingScorer implements Scorer {
     return explained.admit(request, handler);
   }
 
-  get lines(): LineLane {
+  get lines(): Batcher {
     return this.plain;
   }
 

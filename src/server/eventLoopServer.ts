@@ -1,7 +1,7 @@
 import { Authenticator, type IndexedRecord } from '../auth/authenticator.js';
 import { Limits } from '../auth/limits.js';
 import { RateLimiter } from '../auth/rateLimiter.js';
-import { systemClock } from '../base/clock.js';
+import { systemClock, type Clock } from '../base/clock.js';
 import type { Hang } from '../base/hangWatch.js';
 import type { Log } from '../process/log.js';
 import { NICENESS_MAX } from '../process/priority.js';
@@ -23,7 +23,8 @@ import type { Norms } from '../norms/norms.js';
 import { createReaders } from '../reading/read.js';
 import { RecordingQueue } from '../recording/recordingQueue.js';
 import { Comparison } from '../scoring/comparison.js';
-import { openScorer } from '../scoring/openScorer.js';
+import { openScorer, type ScorerWorld } from '../scoring/openScorer.js';
+import { openPool } from '../scoring/pool.js';
 import type { Scorer } from '../scoring/scorer.js';
 import { Models } from './models.js';
 import { NEVER } from '../base/within.js';
@@ -62,6 +63,22 @@ export interface EventLoopEvents {
   /** A worker hangs: from now on requests are refused, and the process must exit. */
   onHung(hang: Hang): void;
 }
+
+/** The world around an event loop. The simulation of fleets brings its own, with virtual time. */
+export interface LoopWorld extends ScorerWorld {
+  readonly clock: Clock;
+  readonly listen: typeof listen;
+  openLag(): Pick<LoopLag, 'ms' | 'stop'>;
+  readonly watchLoop: typeof watchLoop;
+}
+
+const SYSTEM: LoopWorld = {
+  clock: systemClock,
+  openPool,
+  listen,
+  openLag: () => new LoopLag(systemClock),
+  watchLoop,
+};
 
 /** One event loop: a listener, its keys, its pool. */
 export interface EventLoopServer {
@@ -108,12 +125,14 @@ export async function openEventLoopServer(
   setup: EventLoopSetup,
   log: Log,
   events: EventLoopEvents,
+  world: LoopWorld = SYSTEM,
 ): Promise<EventLoopServer> {
   const { limits, bodies, connections, records, address, loops, config } = setup;
+  const { clock } = world;
   const authenticator = new Authenticator();
   authenticator.replace(records);
   const rateLimiter = new RateLimiter(new Limits(limits));
-  const lag = new LoopLag(systemClock);
+  const lag = world.openLag();
   const budget = new BodyBudget({
     memory: bodies,
     bytesMax: config.bodiesMaxBytes,
@@ -127,22 +146,22 @@ export async function openEventLoopServer(
   };
   const shadow = createShadow(setup, log, counted);
   const onAnswered = config.shadowModel === '' ? undefined : shadow.offer;
-  const models = new Models({ ...setup, explainers: EXPLAINERS, onAnswered }, log, onHung);
+  const models = new Models({ ...setup, explainers: EXPLAINERS, onAnswered, world }, log, onHung);
   const metrics = new RequestMetrics(counted);
   const access = new AccessLog(log, config.accessLogEvery);
   const tracer =
     events.onTraced &&
     new RequestTracer({
       secondMax: Math.ceil(config.tracesMax / loops),
-      clock: systemClock,
+      clock,
       pass: events.onTraced,
       onDropped: () => counted.tracesDropped.add(0),
     });
-  const observer = new RequestObserver({ rateLimiter, metrics, access, tracer, clock: systemClock });
-  const parts = { authenticator, rateLimiter, lag, budget, metrics, observer };
+  const observer = new RequestObserver({ rateLimiter, metrics, access, tracer, clock });
+  const parts = { authenticator, rateLimiter, lag, budget, metrics, observer, clock };
   const recordings = createRecordings(setup, log, counted);
   predict = createPredict(setup, log, { ...parts, recordings }, await models.open(setup.bundle));
-  const server = listen(predict, {
+  const server = world.listen(predict, {
     address,
     isShared: loops > 1,
     limit: new ConnectionLimit(connections, config.connectionsMax),
@@ -158,7 +177,7 @@ export async function openEventLoopServer(
     loopLag: lag.ms,
   });
   const onProblem = (error: Error): void => log.warn({ err: error }, 'loop metrics');
-  const stopWatching = watchLoop(counted, stateOfLoop, onProblem);
+  const stopWatching = world.watchLoop(counted, stateOfLoop, onProblem);
   let isHalted = false;
   let ending: Promise<void> = Promise.resolve();
   return {
@@ -190,7 +209,7 @@ export async function openEventLoopServer(
         await new Promise((resolve) => setTimeout(resolve, LINGER_STEP_MS));
       }
       server.close();
-      access.flush(systemClock.monotonicMs());
+      access.flush(clock.monotonicMs());
       lag.stop();
       stopWatching();
       await models.drop();
@@ -248,7 +267,7 @@ function createRecordings(
 
 type LoopParts = Pick<
   PredictOptions,
-  'authenticator' | 'rateLimiter' | 'lag' | 'budget' | 'metrics' | 'observer' | 'recordings'
+  'authenticator' | 'rateLimiter' | 'lag' | 'budget' | 'metrics' | 'observer' | 'clock' | 'recordings'
 >;
 
 function createPredict(setup: EventLoopSetup, log: Log, parts: LoopParts, scorer: Scorer): Predict {
@@ -258,7 +277,6 @@ function createPredict(setup: EventLoopSetup, log: Log, parts: LoopParts, scorer
     {
       ...parts,
       ...createReaders({ daySamplesMax, nightSamplesMax, norms }),
-      clock: systemClock,
       requestId: requestIds(),
       lagMaxMs: deadlineMs * LAG_SHARE,
       bodyBytesMax: bodyMaxBytes,

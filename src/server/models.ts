@@ -18,12 +18,11 @@ export class Models {
     private readonly setup: Omit<ScorerSetup, 'bundle'>,
     private readonly log: Log,
     private readonly onHung: HungListener,
-    private readonly openModel: typeof openScorer = openScorer,
   ) {}
 
   open(bundle: Bundle): Promise<Scorer> {
     if (this.isHalted) return NEVER;
-    return this.openModel({ ...this.setup, bundle }, this.log, this.onHung);
+    return openScorer({ ...this.setup, bundle }, this.log, this.onHung);
   }
 
   async prepare(bundle: Bundle): Promise<void> {

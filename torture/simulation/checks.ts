@@ -1,16 +1,17 @@
 import { BURST_S, dayOf } from '#acuity/auth/limits.js';
 import type { Admission } from '#acuity/auth/rateLimiter.js';
+import type { Config } from '#acuity/config/options.js';
 import type { Faults } from './faults.js';
 import type { QuotaBound } from './quotaBound.js';
 import type { FleetStore } from './fleetStore.js';
 import type { Key } from './operator.js';
-import { KEYS_MAX, type Replica, type Settings } from './replica.js';
+import { KEYS_MAX, type Replica } from './replica.js';
 import type { Scheduler } from './scheduler.js';
 import type { Seat } from './traffic.js';
 
 export interface ChecksOptions {
   readonly scheduler: Scheduler;
-  readonly settings: Settings;
+  readonly settings: Config;
   readonly replicas: number;
   readonly seats: readonly Seat[];
   readonly keys: readonly Key[];
@@ -109,7 +110,8 @@ export class Checks {
   atRest({ replica, actor }: Seat): void {
     const { fail } = this.options;
     if (!replica.isOpen) fail(`${actor.name} is not open again`);
-    for (const { batcher } of replica.queues) {
+    if (replica.openPools !== replica.loops.length) fail(`a model is left in ${actor.name}`);
+    for (const batcher of replica.batchers) {
       if (batcher.pending > 0) fail(`${batcher.pending} requests are pending in ${actor.name}`);
       for (let holder = 0; holder < KEYS_MAX; holder++)
         if (batcher.pendingOf(holder) > 0) fail(`a place of the queue is left in ${actor.name}`);
@@ -168,15 +170,17 @@ export class Checks {
   }
 
   private checkBounds(replica: Replica): void {
-    const { queues, bodyUnits, heldBytes } = replica;
+    const { batchers, bodyUnits, heldBytes } = replica;
     const { settings, keys, fail } = this.options;
     for (const { id, key } of keys) {
       const owedS = replica.owedS(key);
       if (owedS > OWED_MAX_S) fail(`${id} is refused for ${Math.round(owedS)} s by a bucket in debt`);
     }
-    for (const { batcher, max } of queues)
+    const queueMax = Math.ceil(settings.queueMax / settings.httpThreads);
+    for (const batcher of batchers)
       // Single requests, and as many lines of lists.
-      if (batcher.pending < 0 || batcher.pending > 2 * max) fail(`${batcher.pending} requests are pending`);
+      if (batcher.pending < 0 || batcher.pending > 2 * queueMax)
+        fail(`${batcher.pending} requests are pending`);
     const units = bodyUnits[0] ?? 0;
     if (units < 0 || units * 1024 > settings.bodiesMaxBytes) fail(`bodies hold ${units} KiB`);
     if (units * 1024 !== heldBytes) fail(`${units} KiB of bodies are counted, ${heldBytes} bytes held`);

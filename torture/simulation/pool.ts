@@ -1,22 +1,21 @@
 import type { Watched } from '#acuity/base/hangWatch.js';
 import { blockAt, createBatchBuffers, readRow } from '#acuity/scoring/batchBuffers.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/tensors.js';
-import type { InferencePool, RunListener } from '#acuity/scoring/pool.js';
+import type { InferencePool, PoolOptions, RunListener } from '#acuity/scoring/pool.js';
 import type { BatchResult, BatchTask } from '#acuity/scoring/protocol.js';
 import { BATCHES_PER_WORKER } from '#acuity/scoring/taskRing.js';
 import type { Scheduler } from './scheduler.js';
 import { marksOf, scoresOf } from './scores.js';
 
-export interface SimulatedPoolOptions {
+export interface SimulatedPoolOptions extends Pick<
+  PoolOptions,
+  'workers' | 'blocks' | 'batchMax' | 'onWorkerLost'
+> {
   readonly scheduler: Scheduler;
-  readonly workers: number;
-  readonly blocks: number;
-  readonly batchMax: number;
   /** Which model it runs. */
   readonly model: number;
   /** What the simulation has in store for its workers now. */
   readonly troubles: WorkerTroubles;
-  readonly onWorkerLost: (error: Error) => void;
 }
 
 /** Chances of a run, from 0 to 1; changed while the workers run. */

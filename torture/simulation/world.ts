@@ -1,4 +1,5 @@
 import { pick } from '#acuity/base/random.js';
+import type { Config } from '#acuity/config/options.js';
 import { Callers } from './callers.js';
 import { Checks } from './checks.js';
 import { Faults, LOST } from './faults.js';
@@ -7,7 +8,7 @@ import { FleetStore } from './fleetStore.js';
 import type { LineState } from './line.js';
 import { Operator } from './operator.js';
 import type { WorkerTroubles } from './pool.js';
-import { Replica, settingsOf, type Settings } from './replica.js';
+import { Replica, settingsOf } from './replica.js';
 import { Scheduler, type Actor } from './scheduler.js';
 import { Seat, Traffic } from './traffic.js';
 
@@ -36,7 +37,7 @@ export class World {
   readonly scheduler: Scheduler;
   readonly seats: Seat[] = [];
   readonly troubles: WorkerTroubles;
-  readonly settings: Settings;
+  readonly settings: Config;
   readonly store: FleetStore;
   readonly operator: Operator;
   readonly traffic: Traffic;
@@ -142,6 +143,7 @@ export class World {
         settings: this.settings,
         troubles: this.troubles,
         model: this.model,
+        onClosed: () => this.traffic.lose(seat.replica, true),
         lines: {
           keys: store.line(actor, seat.lines),
           counts: store.line(actor, seat.lines, () => this.answered(seat)),
@@ -199,7 +201,7 @@ export class World {
   }
 
   private async stopInOrder(seat: Seat, at: number): Promise<void> {
-    await seat.replica.close(() => this.traffic.lose(seat.replica, true));
+    await seat.replica.close();
     if (!seat.actor.isAlive) return;
     this.checks.bodiesAtRest(seat.replica, seat.actor.name);
     // What was begun may end by itself; what goes on for ever would not.

@@ -19,6 +19,7 @@ import type { Log } from '#acuity/process/log.js';
 import type { Batcher } from '#acuity/scoring/batcher.js';
 import type { RoutingScorer } from '#acuity/scoring/routingScorer.js';
 import { type EventLoopServer, type LoopWorld, openEventLoopServer } from '#acuity/server/eventLoopServer.js';
+import { joined } from '#acuity/server/eventLoopVerbs.js';
 import { SimulatedPool, type WorkerTroubles } from './pool.js';
 import type { Actor, Scheduler } from './scheduler.js';
 import { THRESHOLDS } from './scores.js';
@@ -81,22 +82,22 @@ export const KEYS_MAX = 1024;
 /** As `LoopLag` has it. */
 const LAG_PERIOD_MS = 20;
 
-interface Loop {
-  readonly server: EventLoopServer;
-  readonly predict: Predict;
-}
+const ADDRESS = { host: '', port: 0 } as const;
 
 /** Writes no line. */
 const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined } as unknown as Log;
 
 /** One process of the service: its store and its event loops, without sockets and threads. */
 export class Replica {
-  readonly loops: Loop[] = [];
+  /** The door of each event loop. */
+  readonly loops: Predict[] = [];
   readonly clock: Clock;
   /** Ids of keys that it has read as revoked: it never honours them again. */
   readonly seenRevoked = new Set<string>();
   isOpen = false;
   private keyring: Keyring | undefined;
+  /** All event loops as one. */
+  private server: EventLoopServer | undefined;
   private pools: SimulatedPool[] = [];
   private readonly limits = allocateLimits(KEYS_MAX);
   private readonly bodies = allocateBodyBudget(KEYS_MAX);
@@ -122,7 +123,7 @@ export class Replica {
         clock: this.clock,
         keepsRevoked: true,
         onRecords: (records) => {
-          for (const { server } of this.loops) server.replaceKeys(records);
+          this.server?.replaceKeys(records);
           for (const { id, usableUntilMs } of records)
             if (usableUntilMs === -Infinity) this.seenRevoked.add(id);
         },
@@ -131,22 +132,23 @@ export class Replica {
     } catch {
       return events.failedToOpen();
     }
-    for (let loop = 0; loop < settings.httpThreads; loop++)
-      this.loops.push(await this.openLoop(this.keyring));
+    const servers: EventLoopServer[] = [];
+    for (let loop = 0; loop < settings.httpThreads; loop++) servers.push(await this.openLoop(this.keyring));
+    this.server = joined(servers, ADDRESS);
     this.isOpen = true;
   }
 
   /** Puts another model in force, as every loop of the service does. */
   async switchModel(model: number): Promise<void> {
-    for (const { server } of this.loops) await server.prepareModel(bundleOf(model));
-    await Promise.all(this.loops.map(({ server }) => server.switchModel()));
+    await this.server?.prepareModel(bundleOf(model));
+    await this.server?.switchModel();
   }
 
   /** As at SIGTERM. */
   async close(): Promise<void> {
-    await Promise.all(this.loops.map(({ server }) => server.drain()));
+    await this.server?.drain();
     this.isOpen = false;
-    await Promise.all(this.loops.map(({ server }) => server.close()));
+    await this.server?.close();
     await this.keyring?.close();
     this.options.lines.close();
   }
@@ -166,7 +168,7 @@ export class Replica {
 
   /** Of the model in force in each loop. */
   get batchers(): readonly Batcher[] {
-    return this.loops.map(({ predict }) => (predict.scorer as RoutingScorer).lines);
+    return this.loops.map(({ scorer }) => (scorer as RoutingScorer).lines);
   }
 
   /** Pools of all models that are open. */
@@ -176,7 +178,7 @@ export class Replica {
   }
 
   get heldBytes(): number {
-    return this.loops.reduce((sum, { predict }) => sum + predict.options.budget.heldBytes, 0);
+    return this.loops.reduce((sum, { options }) => sum + options.budget.heldBytes, 0);
   }
 
   /** Bodies of all loops and keys, as their shared memory has them, in units of the budget. */
@@ -185,19 +187,18 @@ export class Replica {
   }
 
   private identified(key: string) {
-    return this.loops[0]?.predict.options.authenticator.identify(key, this.clock.nowMs());
+    return this.loops[0]?.options.authenticator.identify(key, this.clock.nowMs());
   }
 
-  private async openLoop({ records }: Keyring): Promise<Loop> {
+  private openLoop({ records }: Keyring): Promise<EventLoopServer> {
     const { settings, events, model } = this.options;
-    let predict: Predict | undefined;
     const setup = {
       config: settings,
       norms: NORMS,
       bundle: bundleOf(model),
       workers: settings.workers,
       loops: settings.httpThreads,
-      address: { host: '', port: 0 },
+      address: ADDRESS,
       limits: this.limits,
       bodies: this.bodies,
       connections: this.connections,
@@ -205,22 +206,17 @@ export class Replica {
       metrics: allocateLoopMetrics(),
       heartbeats: allocateHeartbeats(1),
     };
-    const world = this.worldOf((opened) => {
-      predict = opened;
-    });
-    const server = await openEventLoopServer(setup, SILENT, { onHung: () => events.hung() }, world);
-    if (predict === undefined) throw new Error('the loop has no listener');
-    watchLimiter(predict.options.rateLimiter as RateLimiter, events);
-    return { server, predict };
+    return openEventLoopServer(setup, SILENT, { onHung: () => events.hung() }, this.world());
   }
 
-  private worldOf(onListening: (predict: Predict) => void): LoopWorld {
-    const { scheduler, actor, troubles, onClosed } = this.options;
+  private world(): LoopWorld {
+    const { scheduler, actor, troubles, events, onClosed } = this.options;
     return {
       clock: this.clock,
-      listen(predict, { address }) {
-        onListening(predict);
-        return { address, connections: 0, stopListening: () => undefined, close: onClosed };
+      listen: (predict) => {
+        watchLimiter(predict.options.rateLimiter as RateLimiter, events);
+        this.loops.push(predict);
+        return { address: ADDRESS, connections: 0, stopListening: () => undefined, close: onClosed };
       },
       openPool: (options) => {
         const pool = new SimulatedPool({

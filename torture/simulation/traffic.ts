@@ -188,8 +188,7 @@ export class Traffic {
   }
 
   private arrive({ target, response }: Sent, head: Head): void {
-    const loop = pick(this.options.scheduler.random, target.replica.loops);
-    const { predict } = loop;
+    const predict = pick(this.options.scheduler.random, target.replica.loops);
     const request = new SimulatedRequest(head);
     const pair = [response as unknown as HttpResponse, request as unknown as HttpRequest] as const;
     if (head.path !== '/predict') predict.notFound(...pair);

@@ -3,7 +3,7 @@ import { build, failWith, install } from './prepare.js';
 
 try {
   const step = process.argv[2] ?? 'all';
-  await install(step === 'src' ? 'service' : 'all');
+  await install(step === 'all' ? 'all' : 'service');
   await build(step);
 } catch (error) {
   failWith(error);

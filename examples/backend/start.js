@@ -1,51 +1,42 @@
 /**
- * `npm start`: installs and builds what is missing, then runs the backend. Where ACUITY_URL is not set it also starts
- * the scoring service of this clone, with a key that lives as long as it does, and sends the recorded payloads.
+ * `npm start`: builds what is missing, then runs the backend. Where ACUITY_URL is not set it also starts the scoring
+ * service of this clone, with a key that lives as long as it does, and sends the recorded payloads.
  */
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { underFittingNode } from '../../scripts/ownNode.js';
 import { whenNpmDies } from '../../scripts/parents.js';
+import { build, failWith, install, ROOT, runToEnd, TSC } from '../../scripts/prepare.js';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
-const ROOT = join(HERE, '../..');
 const env = { ...process.env };
 const children = [];
 let folder;
 
-const node = (...args) => execFileSync(process.execPath, args, { cwd: ROOT, env, stdio: ['ignore', 2, 2] });
-
-let isStopping = false;
-for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, stop);
+const stopped = new AbortController();
+stopped.signal.addEventListener('abort', () => children.forEach((child) => child.kill()));
+for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stopped.abort());
 // npm does not always pass a signal on.
-whenNpmDies(stop);
+whenNpmDies(() => stopped.abort());
+process.once('exit', () => folder !== undefined && rmSync(folder, { recursive: true, force: true }));
 
-prepare();
-if (env['ACUITY_URL'] === undefined) await startService();
-const address = await firstLine(run(HERE, join(HERE, 'dist/main.js')), /^http:\S+/);
-if (folder !== undefined) await sendRecorded(address);
-process.stdout.write(`${address}people/person-1\n`);
-
-/** Nothing that was started here outlives it. */
-function stop() {
-  isStopping = true;
-  for (const child of children) child.kill();
-}
-
-function prepare() {
-  console.error('building the service, its client and this backend …');
-  node('scripts/build.js', 'src');
-  node('scripts/build.js', 'client');
-  if (!existsSync(join(HERE, 'node_modules/better-sqlite3'))) {
-    console.error(
-      'installing the database (better-sqlite3); where there is no binary for it, it is compiled: minutes',
-    );
-    execFileSync('npm', ['ci'], { cwd: HERE, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' });
-  }
-  node('packages/build-tools/node_modules/typescript/bin/tsc', '-p', HERE);
+try {
+  await underFittingNode('start', stopped.signal);
+  await install('service');
+  await build('src');
+  await build('client');
+  runToEnd(process.execPath, TSC, '-p', HERE);
+  if (env['ACUITY_URL'] === undefined) await startService();
+  const address = await firstLine(run(HERE, 'dist/main.js'), /^http:\S+/);
+  if (folder !== undefined) await sendRecorded(address);
+  process.stdout.write(`${address}people/person-1\n`);
+} catch (error) {
+  stopped.abort();
+  failWith(error);
 }
 
 async function startService() {
@@ -56,7 +47,7 @@ async function startService() {
   env['ACUITY_ADMIN_PORT'] ??= '0';
   const options = '--json --kind live --rate unlimited --daily unlimited';
   const issue = ['dist/main.js', 'keys', 'issue', ...options.split(' ')];
-  const issued = execFileSync(process.execPath, issue, { cwd: ROOT, env, encoding: 'utf8' });
+  const issued = execFileSync(process.execPath, issue, { cwd: ROOT, env, encoding: 'utf8', stdio: 'pipe' });
   env['ACUITY_API_KEY'] = JSON.parse(issued).key;
   const port = await firstLine(run(ROOT, 'dist/main.js', 'serve'), /"port":(\d+)/);
   env['ACUITY_URL'] = `http://127.0.0.1:${port}`;
@@ -71,13 +62,13 @@ async function sendRecorded(address) {
   }
 }
 
+/** Nothing that was started here outlives the other. */
 function run(cwd, ...args) {
   const child = spawn(process.execPath, args, { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
   children.push(child);
-  if (isStopping) child.kill();
+  if (stopped.signal.aborted) child.kill();
   child.once('exit', (code) => {
-    stop();
-    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+    stopped.abort();
     process.exitCode ??= code ?? 0;
   });
   return child;
@@ -85,11 +76,10 @@ function run(cwd, ...args) {
 
 /** What the pattern finds in the first line of output that has it; the rest is read and dropped. */
 function firstLine(child, pattern) {
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve) => {
     createInterface({ input: child.stdout }).on('line', (line) => {
       const found = pattern.exec(line);
       if (found !== null) resolve(found[1] ?? found[0]);
     });
-    child.once('exit', (code) => (isStopping ? undefined : reject(new Error(`ended with ${code}`))));
   });
 }

@@ -33,7 +33,7 @@ const HEADERS = {
 const { env } = process;
 /** If given, webhooks without Terra's signature are refused. */
 const secret = env['TERRA_SIGNING_SECRET'];
-const store = openStore(env['DATABASE_FILE'] ?? 'data/nights.db');
+const store = openStore(env['DATABASE_FILE'] ?? 'data/nights.json');
 const client = AcuityClient.fromEnvironment(env);
 const scoring = { store, history: new History(client, store), zone: env['TERRA_ZONE'] };
 
@@ -54,7 +54,7 @@ await once(server, 'listening');
 console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
 
 const stop = () => {
-  server.close(() => void client.close().finally(() => store.close()));
+  server.close(() => void client.close());
   server.closeIdleConnections();
 };
 process.once('SIGTERM', stop).once('SIGINT', stop);

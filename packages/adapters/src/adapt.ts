@@ -96,7 +96,7 @@ function adapt(options: AdapterOptions, records: Records): Adapted {
   });
   if (night === undefined) {
     if (day.HR_day_1h?.length === 0 && day.RR_day_1h?.length === 0)
-      throw unread[0] ?? new AdapterError(['sleep'], `no night to score: ${why}, and no sample of the hour before`); // prettier-ignore
+      throw unread[0] ?? new AdapterError(['sleep'], `no night to score, nor a sample of the hour before: ${why}`); // prettier-ignore
     const none = sleeps === undefined || left.length > 0 ? [] : [{ what: 'sleep', why }];
     return {
       at: isoOf(atMs),

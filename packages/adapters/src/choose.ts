@@ -387,9 +387,9 @@ function whyNone(
   const latest = nights.toSorted((a, b) => b.toMs - a.toMs)[0];
   if (latest !== undefined) {
     const hours = Math.floor(ageMs(latest.toMs, window) / HOUR_MS);
-    const why = `ended ${hours} hours before the moment to score, and a night counts for ${window.hours}; was the device not synced since? An older night has to be asked for`;
+    const why = `ended ${hours} hours before the moment to score, and a night counts for ${window.hours}. Sync the device, or send newest_night_within_hours`;
     left.addNight(latest, why);
-    return `the newest ${why}`;
+    return `the newest night ${why}`;
   }
   if (left.areAllLater) return 'all that were sent end after the moment to score';
   const unmeasured = records.find(({ unusable = 'deleted' }) => unusable !== 'deleted');

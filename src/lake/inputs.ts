@@ -8,8 +8,8 @@ import { textOf } from './sql.js';
  * The files that names mean, and where each one's results go.
  *
  *   a file ──────────────────────────────────┐
- *   a folder ─► walked; links not followed ──┼─► without own outputs ─► by path, or the partition of --order ─► Input:
- *   a pattern, a store ─► the engine's glob ─┘                          OUT/FOLDERS BELOW THE NAME/STEM.scores.FORMAT
+ *   a folder, a pattern ─► walked, not links ┼─► without own outputs ─► by path, or the partition of --order ─► Input:
+ *   a store ─► the engine's glob ────────────┘                          OUT/FOLDERS BELOW THE NAME/STEM.scores.FORMAT
  */
 
 export const FORMATS = ['ndjson', 'csv', 'arrow', 'parquet'] as const;
@@ -63,11 +63,9 @@ export interface Input {
   readonly partitions: readonly Partition[];
   readonly outputFormat: Format;
   readonly output: string;
-  /**
-   * The file for bad rows. Its name begins with _ among partitions, where Spark and pyarrow read every other file.
-   */
+  /** The file for bad rows; its name begins with _ among partitions, where Spark and pyarrow read every other file. */
   readonly bad: string;
-  /** The record of its result: see `records.ts`. */
+  /** The record of its result: see `results.ts`. */
   readonly record: string;
   /** Set if it is no single file: a SELECT, or files that are sorted together. */
   readonly query?: InputQuery | undefined;
@@ -91,7 +89,7 @@ export interface FindOptions {
   readonly isRead?: boolean;
   /** Called with what a folder leaves out. */
   readonly tell?: ((line: string) => void) | undefined;
-  /** Starts the engine, which finds what patterns mean. */
+  /** Starts the engine, which finds what is in a store. */
   readonly engine: () => Promise<Engine>;
 }
 
@@ -134,12 +132,8 @@ export function queryInput(
     path: first?.path ?? '',
     name: query.sql === undefined ? `${more.length + 1} files` : 'the query',
     format: first?.format ?? 'parquet',
-    partitions: [],
-    output: below(outDir, `${stem}.scores.${outputFormat}`),
-    bad: below(outDir, `${stem}.bad.ndjson`),
-    record: below(outDir, recordName(stem)),
-    outputFormat,
     query,
+    ...resultOf(outDir, stem, { outputFormat, partitions: [] }),
   };
 }
 
@@ -155,25 +149,20 @@ function inputOf(file: NamedFile, options: FindOptions): Input {
     throw new OperatorError(
       `${path}: Arrow comes by standard input, as a stream (acuity score --format arrow < nights.arrows). Make Parquet of a file: python3 -c 'import sys, pyarrow.feather as f, pyarrow.parquet as p; p.write_table(f.read_table(sys.argv[1]), sys.argv[2])' nights.arrow nights.parquet`,
     );
+  const name = join(mirrored(file), basename(path));
+  const [folder, partitions] = [outputFolder(file, options), partitionsOf(dirname(path))];
   const outputFormat = options.to ?? format;
-  const partitions = partitionsOf(dirname(path));
-  const bad = `${stem}.bad.ndjson`;
-  const folder = outputFolder(file, options);
-  return {
-    path,
-    name: join(mirrored(file), basename(path)),
-    format,
-    partitions,
-    outputFormat,
-    output: below(folder, `${stem}.scores.${outputFormat}`),
-    bad: below(folder, partitions.length > 0 ? `_${bad}` : bad),
-    record: below(folder, recordName(stem)),
-  };
+  return { path, name, format, ...resultOf(folder, stem, { outputFormat, partitions }) };
 }
 
-/** Spark, Hive and pyarrow pass over names that begin so. */
-function recordName(stem: string): string {
-  return `_${stem}.acuity`;
+/** Spark, Hive and pyarrow pass over names that begin with _. */
+function resultOf(folder: string, stem: string, like: Pick<Input, 'outputFormat' | 'partitions'>) {
+  return {
+    ...like,
+    output: below(folder, `${stem}.scores.${like.outputFormat}`),
+    bad: below(folder, `${like.partitions.length > 0 ? '_' : ''}${stem}.bad.ndjson`),
+    record: below(folder, `_${stem}.acuity`),
+  };
 }
 
 const PARTITION = /^([^=]+)=(.*)$/s;
@@ -261,69 +250,43 @@ function refuseSharedOutputs(inputs: readonly Input[]): void {
 
 /** The files of a name: a file, all below a folder, or what a pattern means. */
 async function filesOf(name: string, options: FindOptions): Promise<NamedFile[]> {
-  const isPattern = /[*?[]/.test(name);
-  if (!isRemote(name) && existsSync(name)) {
-    const path = resolve(name);
-    if (!statSync(path).isDirectory()) return [{ path, base: dirname(path) }];
-    return readable(filesBelow(path, options), path, options);
-  }
-  if (!isRemote(name) && !isPattern) throw new OperatorError(`${name}: there is no such file`);
-  if (!isPattern && formatOf(name).format !== undefined) return [{ path: name, base: dirname(name) }];
-  const whole = isRemote(name) ? name.replace(/\/$/, '') : resolve(name);
-  const base = isPattern ? dirname(`${whole.slice(0, whole.search(/[*?[]/))}_`) : whole;
-  // A pattern may mean folders too.
-  const patterns = [...(isPattern ? [whole] : []), `${whole}/**`].map(textOf);
-  const found = await (
-    await options.engine()
-  ).texts(patterns.map((pattern) => `SELECT file FROM glob(${pattern})`).join(' UNION '), name);
-  const paths = found.map(([path]) => path ?? '');
-  if (paths.length === 0) throw new OperatorError(`${name}: no file matches`);
-  return readable({ paths, left: new Map() }, base, options);
+  const isFar = isRemote(name);
+  const isPattern = PATTERN.test(name) && (isFar || !existsSync(name));
+  const path = isFar ? name.replace(/\/$/, '') : resolve(name);
+  const base = isPattern ? dirname(`${path.slice(0, path.search(PATTERN))}_`) : path;
+  if (!isFar && !existsSync(base)) throw new OperatorError(`${name}: there is no such file`);
+  const isFile = isFar ? formatOf(name).format !== undefined : !statSync(base).isDirectory();
+  if (isFile && !isPattern) return [{ path, base: dirname(path) }];
+  const found = isFar
+    ? await foundInStore(path, options)
+    : foundBelow(base, isPattern ? meaningOf(path) : /^/, options);
+  if (isPattern && found.length === 0) throw new OperatorError(`${name}: no file matches`);
+  return readable(found, base, options);
 }
 
+const PATTERN = /[*?[]/;
+
+/** The paths that a pattern means, and those below a folder that it means. */
+function meaningOf(pattern: string): RegExp {
+  const source = pattern.replaceAll(/\*\*\/?|\[[^\]]+\]|[\\^$.*+?()[{|]/g, (part) => {
+    if (part.startsWith('**')) return part.endsWith('/') ? '(.*/)?' : '.*';
+    if (part === '*' || part === '?') return part === '*' ? '[^/]*' : '[^/]';
+    return part.length > 1 ? part.replace(/^\[!/, '[^').replaceAll('\\', '\\\\') : `\\${part}`;
+  });
+  return new RegExp(`^${source}(/|$)`);
+}
+
+/** What a folder or a store has; `entry` is absent in a store. */
 interface Found {
-  readonly paths: readonly string[];
-  /** What is not read, by its kind. */
-  readonly left: Map<string, string[]>;
+  readonly path: string;
+  readonly entry?: Dirent | undefined;
 }
 
-/** The names of this command's outputs, and of the lock of one being made. */
-const OUTPUT = /\.(scores\.[a-z]+|bad\.ndjson|acuity|acuity\.lock)$/;
-/** Most names listed for each kind of skipped file. */
-const NAMES_TOLD = 3;
-
-/** Of the files found, those that can be scored, by path; tells of the others. @throws OperatorError if there is none */
-function readable({ paths, left }: Found, base: string, options: FindOptions): NamedFile[] {
-  const own = (path: string): string => path.slice(base.length).replace(/^\//, '');
-  const files = paths.filter((path) => {
-    const why = whyNot(own(path), options);
-    if (why !== undefined) leave(left, why, path);
-    return why === undefined;
-  });
-  const kinds = [...left].map(([kind, all]) => {
-    const names = all.map(own).toSorted(byPath);
-    return `${all.length} ${kind} (${names.slice(0, NAMES_TOLD).join(', ')}${names.length > NAMES_TOLD ? ', …' : ''})`;
-  });
-  const told = kinds.length === 0 ? [] : [`not read: ${kinds.join('; ')}`];
-  if (files.length === 0)
-    throw new OperatorError(`${base}: ${['no file in it can be scored', ...told].join('; ')}`);
-  for (const line of told) options.tell?.(`${base}: ${line}`);
-  return files.toSorted(byPath).map((path) => ({ path, base }));
-}
-
-function whyNot(path: string, { format }: FindOptions): string | undefined {
-  // The rule of Spark and Hive: a column's name may begin so.
-  const isHidden = (part: string): boolean =>
-    part.startsWith('.') || (part.startsWith('_') && !part.includes('='));
-  if (OUTPUT.test(path)) return 'scores, bad rows or their records';
-  if (path.split('/').some(isHidden)) return 'hidden or begun with _';
-  const name = basename(path);
-  const isKnown = formatOf(name).format !== undefined || (format !== undefined && !name.includes('.'));
-  return isKnown ? undefined : 'without a known ending';
-}
-
-function leave(left: Found['left'], kind: string, path: string): void {
-  left.set(kind, [...(left.get(kind) ?? []), path]);
+/** A pattern may mean folders too. */
+async function foundInStore(path: string, { engine }: FindOptions): Promise<Found[]> {
+  const patterns = [path, `${path}/**`].map((one) => `SELECT file FROM glob(${textOf(one)})`);
+  const rows = await (await engine()).texts(patterns.join(' UNION '), path);
+  return rows.map(([file]) => ({ path: file ?? '' }));
 }
 
 /** Table formats whose folders also hold deleted or replaced rows. */
@@ -333,39 +296,78 @@ const VERSIONED: readonly (readonly [mark: RegExp, table: string])[] = [
   [/\.metadata\.json$/, 'an Iceberg'],
 ];
 
-/** All files below a folder, each once; links to folders are not followed. @throws OperatorError */
-function filesBelow(folder: string, { outDir }: FindOptions): Found {
-  const left: Found['left'] = new Map();
-  const root = realpathSync(folder);
-  const paths = new Map<string, string>();
-  const links: string[] = [];
-  for (const entry of entriesBelow(folder)) {
-    const path = join(entry.parentPath, entry.name);
-    const versioned = VERSIONED.find(([mark]) => mark.test(entry.name));
-    if (versioned !== undefined)
+/** What is below a folder, with paths that match; links to folders are not followed. @throws OperatorError */
+function foundBelow(folder: string, meant: RegExp, { outDir }: FindOptions): Found[] {
+  const out = outDir === undefined || resolve(outDir) === folder ? undefined : resolve(outDir);
+  const all = [...entriesBelow(folder)];
+  const found = all.filter(
+    ({ path, entry }) =>
+      meant.test(path) && !entry.isDirectory() && (out === undefined || !isWithin(path, out)),
+  );
+  for (const { entry } of all) {
+    const [, table] = VERSIONED.find(([mark]) => mark.test(entry.name)) ?? [];
+    if (table !== undefined && found.some(({ path }) => isWithin(path, entry.parentPath)))
       throw new OperatorError(
-        `${entry.parentPath} is ${versioned[1]} table, whose files hold deleted rows too: read it with --sql (--extension delta, iceberg), or pipe Arrow to standard input`,
+        `${entry.parentPath} is ${table} table, whose files hold deleted rows too: read it with --sql (--extension delta, iceberg), or pipe Arrow to standard input`,
       );
-    if (outDir !== undefined && resolve(outDir) !== folder && isWithin(path, resolve(outDir))) continue;
-    if (entry.isSymbolicLink() && !OUTPUT.test(path)) links.push(path);
-    else if (entry.isFile()) paths.set(join(root, relative(folder, path)), path);
-    else if (!entry.isDirectory()) leave(left, 'no regular file', path);
   }
-  for (const link of links.toSorted(byPath)) {
-    if (!existsSync(link)) leave(left, 'a link to nothing', link);
-    else if (!statSync(link).isFile()) leave(left, 'a link to no file: name what it leads to', link);
-    else if (paths.has(realpathSync(link))) leave(left, 'a link to what is read anyway', link);
-    else paths.set(realpathSync(link), link);
-  }
-  return { paths: [...paths.values()], left };
+  return found;
 }
 
 /** Not Node's recursive reading: since Node 24 it follows links to folders, without end where two lead upwards. */
-function* entriesBelow(folder: string): Generator<Dirent> {
+function* entriesBelow(folder: string): Generator<Found & { readonly entry: Dirent }> {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    yield entry;
-    if (entry.isDirectory()) yield* entriesBelow(join(folder, entry.name));
+    const path = join(folder, entry.name);
+    yield { path, entry };
+    if (entry.isDirectory()) yield* entriesBelow(path);
   }
+}
+
+/** Most names listed for each kind of skipped file. */
+const NAMES_TOLD = 3;
+
+/** Of what was found the files that can be scored, by path; tells of the others. @throws OperatorError if there is none */
+function readable(found: readonly Found[], base: string, options: FindOptions): NamedFile[] {
+  const files = new Map<string, NamedFile>();
+  const left = new Map<string, string[]>();
+  const isLink = ({ entry }: Found): boolean => entry?.isSymbolicLink() === true;
+  // Links last, and each file once.
+  const inOrder = found.toSorted((a, b) => Number(isLink(a)) - Number(isLink(b)) || byPath(a.path, b.path));
+  for (const { path, entry } of inOrder) {
+    const name = path.slice(base.length).replace(/^\//, '');
+    const why = whyNot(name, { path, entry }, options);
+    const real = why === undefined && entry !== undefined ? realpathSync(path) : path;
+    const kind = files.has(real) ? 'a link to what is read anyway' : why;
+    if (kind === undefined) files.set(real, { path, base });
+    else left.set(kind, [...(left.get(kind) ?? []), name]);
+  }
+  const kinds = [...left].map(([kind, names]) => {
+    const first = names.toSorted(byPath).slice(0, NAMES_TOLD).join(', ');
+    return `${names.length} ${kind} (${first}${names.length > NAMES_TOLD ? ', …' : ''})`;
+  });
+  const told = kinds.length === 0 ? [] : [`not read: ${kinds.join('; ')}`];
+  if (files.size === 0)
+    throw new OperatorError(`${base}: ${['no file in it can be scored', ...told].join('; ')}`);
+  for (const line of told) options.tell?.(`${base}: ${line}`);
+  return [...files.values()].toSorted((a, b) => byPath(a.path, b.path));
+}
+
+/** The names of this command's outputs, and of the lock of one being made. */
+const OUTPUT = /\.(scores\.[a-z]+|bad\.ndjson|acuity|acuity\.lock)$/;
+
+function whyNot(name: string, { path, entry }: Found, { format }: FindOptions): string | undefined {
+  // The rule of Spark and Hive: a column's name may begin so.
+  const isHidden = (part: string): boolean =>
+    part.startsWith('.') || (part.startsWith('_') && !part.includes('='));
+  if (OUTPUT.test(name)) return 'scores, bad rows or their records';
+  if (entry?.isSymbolicLink() === true && !existsSync(path)) return 'a link to nothing';
+  if (entry?.isSymbolicLink() === true && !statSync(path).isFile())
+    return 'a link to no file: name what it leads to';
+  if (entry !== undefined && !statSync(path).isFile()) return 'no regular file';
+  if (name.split('/').some(isHidden)) return 'hidden or begun with _';
+  const last = basename(name);
+  const isKnown = formatOf(last).format !== undefined || (format !== undefined && !last.includes('.'));
+  return isKnown ? undefined : 'without a known ending';
 }
 
 const collator = new Intl.Collator('en', { numeric: true });

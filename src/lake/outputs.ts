@@ -2,10 +2,10 @@ import { accessSync, constants, existsSync, mkdirSync, renameSync, rmSync } from
 import { open, type FileHandle } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { OperatorError } from '../base/errors.js';
-import { NEW_FILE, OWNER_ONLY, partialName, replaceByOwn } from '../files/atomicFile.js';
+import { NEW_FILE, OWNER_ONLY, partialName } from '../files/atomicFile.js';
 import { systemReason } from '../files/fileError.js';
-import type { Engine } from './engine.js';
 import { isRemote, type Input } from './inputs.js';
+import type { Places } from './places.js';
 import type { WriteBytes } from './scoreColumns.js';
 
 /*
@@ -60,32 +60,24 @@ export class OutputFiles {
   }
 }
 
-export interface Delivery {
-  /** The text of the record. */
-  readonly record: string;
-  /** Saves the state, if there is one. */
-  readonly save: () => void;
-  readonly engine: () => Promise<Engine>;
-}
-
-/** Gives complete results their names, with their record. */
+/** Gives complete results their names, with the text of their record; `save` saves the state, if there is one. */
 export async function deliver(
   input: Input,
   made: ScoredFiles,
-  { record, save, engine }: Delivery,
+  { record, save, places }: { readonly record: string; readonly save: () => void; readonly places: Places },
 ): Promise<void> {
   if (isRemote(input.output)) {
-    await writeRecord(input, '\n', engine);
-    if (made.bad !== undefined) await (await engine()).upload(made.bad, input.bad);
-    await (await engine()).upload(made.scores, input.output);
-    await writeRecord(input, record, engine);
+    await places.write(input.record, '\n');
+    if (made.bad !== undefined) await places.upload(made.bad, input.bad);
+    await places.upload(made.scores, input.output);
+    await places.write(input.record, record);
     return save();
   }
   const aside = asideOf(input);
   for (const former of [input.record, input.output, input.bad, aside.bad]) rmSync(former, { force: true });
   if (made.bad !== undefined) renameSync(made.bad, aside.bad);
   renameSync(made.scores, aside.scores);
-  await writeRecord(input, record, engine);
+  await places.write(input.record, record);
   save();
   nameAside(input);
 }
@@ -97,18 +89,6 @@ export function nameAside(input: Input): boolean {
   if (existsSync(bad)) renameSync(bad, input.bad);
   renameSync(scores, input.output);
   return true;
-}
-
-export async function writeRecord(
-  { record: path }: Input,
-  text: string,
-  engine: () => Promise<Engine>,
-): Promise<void> {
-  if (!isRemote(path)) return replaceByOwn(path, [text]);
-  const own = await engine();
-  const file = join(own.folder, basename(path));
-  replaceByOwn(file, [text]);
-  await own.upload(file, path);
 }
 
 /** Makes the folder of results. @throws OperatorError if nothing can be written there */

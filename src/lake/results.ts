@@ -1,5 +1,6 @@
-import { lstatSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { createHash } from 'node:crypto';
+import { lstatSync, readFileSync, realpathSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { messageOf, OperatorError } from '../base/errors.js';
 import { ifPresentSync } from '../files/fileError.js';
@@ -7,23 +8,36 @@ import { withFileLock } from '../files/fileLock.js';
 import type { Engine } from './engine.js';
 import { TryAgainError } from './errors.js';
 import { isRemote, type Input } from './inputs.js';
-import { OutputFiles, deliver, nameAside, writeRecord } from './outputs.js';
-import {
-  areAlike,
-  areKnown,
-  differenceOf,
-  digestOf,
-  isThere,
-  marksOf,
-  nameFrom,
-  readRecord,
-  recordText,
-  type ResultRecord,
-  type Shape,
-} from './records.js';
+import { jsonIn } from './lineSplitter.js';
+import { OutputFiles, deliver, nameAside } from './outputs.js';
+import { Places, type Mark } from './places.js';
 import type { RowTally } from './scorePages.js';
 import type { StateFile } from './state.js';
 
+/**
+ * The record beside a result, `_STEM.acuity`: the command that made it and the inputs as they were when reading began. A
+ * later run knows by it alone whether the result is finished. SQL and addresses are in it as digests.
+ */
+interface ResultRecord {
+  readonly made: {
+    /** acuity's version. */
+    readonly acuity: string;
+    /** The hash of the network's manifest. */
+    readonly network: string;
+    readonly options: Shape;
+    /** Names are relative to the record. */
+    readonly inputs: readonly (Mark & { readonly name: string })[];
+    readonly lines: number;
+    readonly bad: number;
+  };
+  /** Set once --accept-bad took its bad rows as they are. */
+  readonly accepted?: true;
+}
+
+/** What shapes a result, by the names of options and variables; null is none given. */
+export type Shape = Readonly<Record<string, unknown>>;
+
+const KIND = 'acuity result';
 const BEGIN_AGAIN = 'remove the state and all scores to begin again';
 
 export interface ResultsOptions {
@@ -45,51 +59,57 @@ export class Results {
   hasFormerBad = false;
   /** The records that this run found. */
   private readonly former = new Map<string, ResultRecord | undefined>();
+  private readonly places: Places;
   private ofNetwork: string | undefined;
 
-  constructor(private readonly options: ResultsOptions) {}
+  constructor(private readonly options: ResultsOptions) {
+    this.places = new Places(options.engine);
+  }
 
   /** Whether the input is finished; gives a result its name that a killed run could not. @throws OperatorError */
   async isDone(input: Input): Promise<boolean> {
-    const { again, engine, state, shapeOf, say } = this.options;
-    const record = await readRecord(input, engine);
+    const { again, state, shapeOf, say } = this.options;
+    const { output } = input;
+    const record = await this.recordOf(input);
     this.former.set(input.record, record);
     if (again) return false;
     const saved = state?.inputs.get(this.nameInState(input));
     if (record === undefined || (state !== undefined && saved === undefined)) {
       if (saved !== undefined)
         throw new OperatorError(`it is in the state, and its scores have no record: ${BEGIN_AGAIN}`);
-      if (!(await isThere(input, engine))) return false;
-      if (state !== undefined)
-        throw new OperatorError(
-          `${input.output} is there, but its sessions are not in the state: give the state of that run, or remove the scores`,
-        );
-      return this.tellAnew(input, 'no record says how its scores were made');
+      if (!(await this.places.isThere(output))) return false;
+      return this.anew(
+        input,
+        'no record says how its scores were made',
+        `${output} is there, but its sessions are not in the state: give the state of that run, or remove the scores`,
+      );
     }
     const { inputs } = record.made;
-    const marks = await marksOf(input, engine);
+    const marks = await this.marksOf(input);
     const isOther = marks.length === 1 && inputs.length === 1 && marks[0]?.name !== inputs[0]?.name;
     const difference = differenceOf(record, this.network(), shapeOf(input)) ?? (isOther && 'the input');
     if (difference !== false)
       throw new OperatorError(
-        `${input.output} was made with other ones than this command's: ${difference}. Give another --out-dir, or --again to score it anew`,
+        `${output} was made with other ones than this command's: ${difference}. Give another --out-dir, or --again to score it anew`,
       );
     if (saved !== undefined && saved !== digestOf(JSON.stringify(record.made)))
-      throw new OperatorError(`${input.output} was made without the state: ${BEGIN_AGAIN}`);
-    if (!areAlike(marks, inputs)) {
-      if (state === undefined) return this.tellAnew(input, 'it has changed since its scores were made');
-      throw new OperatorError(`it was written again, and the state has its former sessions: ${BEGIN_AGAIN}`);
-    }
+      throw new OperatorError(`${output} was made without the state: ${BEGIN_AGAIN}`);
+    if (!isDeepStrictEqual(marks, inputs))
+      return this.anew(
+        input,
+        'it has changed since its scores were made',
+        `it was written again, and the state has its former sessions: ${BEGIN_AGAIN}`,
+      );
     // A killed run leaves its lock, perhaps beside a result that has its name.
-    const nameNow = async (): Promise<boolean> => nameAside(input) || isThere(input, engine);
+    const nameNow = async (): Promise<boolean> => nameAside(input) || this.places.isThere(output);
     const isLeft = ifPresentSync(() => lstatSync(lockOf(input))) !== undefined;
-    const isNamed = !isLeft && (await isThere(input, engine));
+    const isNamed = !isLeft && (await this.places.isThere(output));
     if (!isNamed && !(await this.alone(input, nameNow))) {
       if (state === undefined) return false;
-      throw new OperatorError(`its sessions are in the state, but ${input.output} is gone: ${BEGIN_AGAIN}`);
+      throw new OperatorError(`its sessions are in the state, but ${output} is gone: ${BEGIN_AGAIN}`);
     }
-    if (!areKnown(marks)) {
-      if (state === undefined) return this.tellAnew(input, 'whether its rows have changed is not known');
+    if (marks.length === 0 || marks.some(({ size }) => size === undefined)) {
+      if (state === undefined) return this.anew(input, 'whether its rows have changed is not known');
       say(`${input.name}: finished before; whether its rows have changed since is not known`);
     }
     await this.tellBad(input, record);
@@ -103,15 +123,15 @@ export class Results {
   make(input: Input, score: (files: OutputFiles) => Promise<void>): Promise<void> {
     return this.alone(input, async () => {
       const { engine, tally, state, shapeOf } = this.options;
-      if (!isDeepStrictEqual(await readRecord(input, engine), this.former.get(input.record)))
+      if (!isDeepStrictEqual(await this.recordOf(input), this.former.get(input.record)))
         throw new TryAgainError('another run has scored it meanwhile: run the command again');
       const { lines, badLines } = tally;
-      const inputs = await marksOf(input, engine);
+      const inputs = await this.marksOf(input);
       const files = new OutputFiles(input, isRemote(input.output) ? (await engine()).folder : undefined);
       try {
         await score(files);
         const complete = await files.finish();
-        if (!areAlike(inputs, await marksOf(input, engine)))
+        if (!isDeepStrictEqual(inputs, await this.marksOf(input)))
           throw new TryAgainError('it changed while it was read, and is not finished: run the command again');
         const counts = { lines: tally.lines - lines, bad: tally.badLines - badLines };
         const [acuity, network, options] = [version(), this.network(), shapeOf(input)];
@@ -120,7 +140,7 @@ export class Results {
           state?.inputs.set(this.nameInState(input), digestOf(JSON.stringify(made)));
           state?.save();
         };
-        await deliver(input, complete, { record: recordText({ made }), save, engine });
+        await deliver(input, complete, { record: recordText({ made }), save, places: this.places });
       } catch (error) {
         await files.remove();
         throw error;
@@ -133,18 +153,36 @@ export class Results {
     return isRemote(input.record) ? work() : withFileLock(lockOf(input), 0, work);
   }
 
-  private tellAnew({ name }: Input, why: string): false {
+  /** What is not finished, and why. @throws OperatorError with a state, which has its sessions: `withState` */
+  private anew({ name }: Input, why: string, withState = ''): false {
+    if (this.options.state !== undefined) throw new OperatorError(withState);
     this.options.say(`${name}: ${why}, and it is scored again`);
     return false;
   }
 
-  private async tellBad(input: Input, { made, accepted }: ResultRecord): Promise<void> {
+  private async tellBad({ name, bad, record: path }: Input, { made, accepted }: ResultRecord): Promise<void> {
     if (made.bad === 0 || accepted === true) return;
-    const { acceptBad, say, engine } = this.options;
-    if (acceptBad) return writeRecord(input, recordText({ made, accepted: true }), engine);
+    const { acceptBad, say } = this.options;
+    if (acceptBad) return this.places.write(path, recordText({ made, accepted: true }));
     this.hasFormerBad = true;
     const rows = made.bad === 1 ? '1 row has' : `${made.bad} rows have`;
-    say(`${input.name}: ${rows} no scores, see ${input.bad}; --accept-bad leaves it at that`);
+    say(`${name}: ${rows} no scores, see ${bad}; --accept-bad leaves it at that`);
+  }
+
+  /** The record beside the result of an input; undefined if there is none, or it can't be read. */
+  private async recordOf({ record: path }: Input): Promise<ResultRecord | undefined> {
+    const record = jsonIn((await this.places.read(path)) ?? '') as
+      (ResultRecord & { readonly kind?: unknown }) | null | undefined;
+    return record?.kind === KIND && Array.isArray(record.made?.inputs) ? record : undefined;
+  }
+
+  /** The inputs as they are now; none of a SELECT, whose tables are not known. */
+  private async marksOf({ path, query, record }: Input): Promise<ResultRecord['made']['inputs']> {
+    const paths = query === undefined ? [path] : (query.files ?? []).map((file) => file.path);
+    const marks: ResultRecord['made']['inputs'][number][] = [];
+    for (const one of paths)
+      marks.push({ name: nameFrom(dirname(record), one), ...(await this.places.markOf(one)) });
+    return marks;
   }
 
   private nameInState({ path, query, output }: Input): string {
@@ -173,3 +211,36 @@ function version(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(text) as { readonly version: string }).version;
 }
+
+export function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** The name of `path` in a file that lies in `folder`: relative, so that both may be moved together. */
+function nameFrom(folder: string, path: string): string {
+  if (isRemote(path) || isRemote(folder)) return digestOf(path);
+  const real = (one: string): string => ifPresentSync(() => realpathSync(one)) ?? resolve(one);
+  return relative(real(folder), join(real(dirname(path)), basename(path)));
+}
+
+function recordText(record: ResultRecord): string {
+  return `${JSON.stringify({ kind: KIND, format: 1, ...record }, undefined, 1)}\n`;
+}
+
+/** What differs between the command that made a result and this one; undefined if nothing does. */
+function differenceOf({ made }: ResultRecord, network: string, now: Shape): string | undefined {
+  const then = made.options;
+  const shown = (value: unknown): string =>
+    value === null ? 'none' : typeof value === 'string' ? value : JSON.stringify(value);
+  const names = [...new Set([...Object.keys(then), ...Object.keys(now)])];
+  const other = names.flatMap((name) => {
+    const [was, is] = [then[name] ?? null, now[name] ?? null];
+    if (isDeepStrictEqual(was, is)) return [];
+    return [DIGESTS.has(name) ? name : `${name} (${shown(was)} then, ${shown(is)} now)`];
+  });
+  const all = made.network === network ? other : ['the network', ...other];
+  return all.length === 0 ? undefined : all.join(', ');
+}
+
+/** Options that a record has as digests. */
+const DIGESTS: ReadonlySet<string> = new Set(['--sql', 'ACUITY_NORMS']);

@@ -73,7 +73,7 @@ export async function scoreRows(config: Config, options: ScoreOptions, command: 
   } catch (error) {
     await run?.close();
     say(`${placeOf(run)}${messageOf(error)}`);
-    process.exit(startCode(error));
+    process.exit(codeOf(error) ?? EXIT_FAILED_START);
   }
   await run.close();
   await scorer.drained();
@@ -115,35 +115,23 @@ async function work({ scorer, tally, run, todo, say }: Work): Promise<Pick<RunEn
     failure = error;
   }
   hideProgress?.();
-  if (failure instanceof NamesError) {
-    say(`${placeOf(run)}${failure.message}`);
-    return { code: EXIT_USAGE, isWhole: false };
-  }
-  say(summaryLine(tally, systemClock.monotonicMs() - startedMs, run.people));
+  if (!(failure instanceof NamesError))
+    say(summaryLine(tally, systemClock.monotonicMs() - startedMs, run.people));
   if (failure === undefined)
     return { code: tally.badLines > 0 || run.hasFormerBad ? EXIT_BAD_LINES : 0, isWhole: true };
-  const place = placeOf(run);
-  if (failure instanceof OutputError) {
-    if (!failure.isUnread) say(`${place}${failure.message}`);
-    return { code: failure.code, isWhole: false };
-  }
-  if (failure instanceof OperatorError) {
-    say(`${place}${failure.message}`);
-    return { code: isForLater(failure) ? EXIT_AGAIN : EXIT_BAD_LINES, isWhole: false };
-  }
-  say(`${place}${isStream ? 'standard ' : ''}input or output failed: ${messageOf(failure)}`);
-  return { code: EXIT_IO, isWhole: false };
+  const isOurs = failure instanceof OperatorError || failure instanceof OutputError;
+  const words = isOurs ? '' : `${isStream ? 'standard ' : ''}input or output failed: `;
+  if (!(failure instanceof OutputError && failure.isUnread))
+    say(`${placeOf(run)}${words}${messageOf(failure)}`);
+  const code = failure instanceof OutputError ? failure.code : isOurs ? EXIT_BAD_LINES : EXIT_IO;
+  return { code: codeOf(failure) ?? code, isWhole: false };
 }
 
-/** Names that prevent scoring are misuse; an unreadable table is not. */
-function startCode(error: unknown): number {
+/** The exit code of what ends a run before or within its work; undefined if it depends on that. */
+function codeOf(error: unknown): number | undefined {
   if (error instanceof NamesError) return EXIT_USAGE;
-  if (isForLater(error)) return EXIT_AGAIN;
-  return error instanceof TableError ? EXIT_BAD_LINES : EXIT_FAILED_START;
-}
-
-function isForLater(error: unknown): boolean {
-  return error instanceof TryAgainError || error instanceof FileLockError;
+  if (error instanceof TryAgainError || error instanceof FileLockError) return EXIT_AGAIN;
+  return error instanceof TableError ? EXIT_BAD_LINES : undefined;
 }
 
 function placeOf(run: Run | undefined): string {

@@ -155,11 +155,13 @@ t.test('what would be written twice, a table with versions, and what is not ther
     [['b'], /would both be scored to .*x\.bad\.ndjson: rename one, or give each run/],
     [['c'], /two of its folders are partitions by one column/],
     [['delta'], /delta is a Delta table, whose files hold deleted rows too/],
+    [['*/*.parquet'], /delta is a Delta table/],
     [['up'], /hudi is a Hudi table/],
     [['ice'], /is an Iceberg table/],
     [['empty'], /no file in it can be scored; not read: 1 hidden/],
     [['none.csv'], /there is no such file/],
-    [['none/*.csv'], /no file matches/],
+    [['none/*.csv'], /there is no such file/],
+    [['a/*.parquet'], /no file matches/],
   ];
   for (const [names, message] of cases) await t.rejects(read(root, names), message);
 });

@@ -1,7 +1,13 @@
+import { STATUS_CODES } from 'node:http';
 import t, { type Test } from 'tap';
 import { createKey } from '#acuity/auth/key.js';
+import { statusOf, type PlainCause, type RefusalCause } from '#acuity/contract/metrics.js';
+import { MALFORMED_EXAMPLE, UNPROCESSABLE_EXAMPLE } from '#acuity/contract/openapiExamples.js';
+import { PROBLEMS } from '#acuity/contract/problems.js';
 import { requestBody } from '../fixtures/bodies.js';
 import { Connection, head, sendOn, type Reply, type Sent } from '../fixtures/connection.js';
+import { metricsOf, valueOf } from '../fixtures/promtool.js';
+import { textOf } from '../fixtures/repository.js';
 import { CLEAN, startServer } from '../fixtures/server.js';
 import { loopsOf } from '../fixtures/stops.js';
 
@@ -10,13 +16,6 @@ import { loopsOf } from '../fixtures/stops.js';
  * answer to docs/openapi.json.
  */
 
-const NOT_FOUND = '{"detail":"Not Found"}';
-const METHOD_NOT_ALLOWED = '{"detail":"Method Not Allowed"}';
-const KEY_REFUSED = '{"detail":"Invalid or missing API key"}';
-const LIMITED = '{"detail":"Rate limit exceeded"}';
-const NOT_JSON_TYPE = '{"detail":"Content-Type must be application/json"}';
-const ENCODED = '{"detail":"Content-Encoding is not supported"}';
-const TOO_LARGE = '{"detail":"Request body too large"}';
 const EMPTY_SESSION = '{"current_session":{}}';
 const BODY_MAX = 100_000;
 
@@ -56,68 +55,90 @@ function isOurs(t: Test, reply: Reply): void {
   t.match(reply.headers.get('x-request-id'), /^[A-Za-z0-9._-]{1,128}$/);
 }
 
+interface Documented {
+  readonly headers?: object;
+  readonly content: Readonly<Record<'application/json', Readonly<Record<string, unknown>>>>;
+}
+const { paths } = JSON.parse(textOf('docs/openapi.json')) as {
+  readonly paths: Readonly<Record<'/predict', { post: { responses: Readonly<Record<string, Documented>> } }>>;
+};
+const { responses } = paths['/predict'].post;
+
+/** The body of a refusal as the document shows it; of those that it does not list, as the catalogue has it. */
+function bodyOf(cause: RefusalCause): unknown {
+  const { example, examples } = responses[statusOf(cause)]?.content['application/json'] ?? {};
+  if (example !== undefined) return example;
+  const problem = cause === 'rateBurst' ? 'rateLimited' : (cause as PlainCause);
+  const named = examples as Readonly<Record<string, { readonly value: unknown }>> | undefined;
+  return named?.[problem]?.value ?? { detail: PROBLEMS[problem].detail };
+}
+
+const UNKNOWN: readonly RefusalCause[] = ['notFound', 'methodNotAllowed', 'keyMissing', 'keyInvalid'];
+const kindOf = (cause: RefusalCause): string => (UNKNOWN.includes(cause) ? 'none' : 'live');
+
 /** In the order of the checks: most break their own and the next one, and the first that is wrong answers. */
-const REFUSALS: readonly (readonly [status: number, reason: string, body: string, sent: Sent])[] = [
-  [404, 'Not Found', NOT_FOUND, { method: 'GET', target: '/other' }],
-  [404, 'Not Found', NOT_FOUND, keyed({ target: '/predict/' })],
-  [404, 'Not Found', NOT_FOUND, keyed({ target: '/%70redict' })],
-  [405, 'Method Not Allowed', METHOD_NOT_ALLOWED, { method: 'GET' }],
-  [405, 'Method Not Allowed', METHOD_NOT_ALLOWED, keyed({ method: 'OPTIONS' })],
-  [401, 'Unauthorized', KEY_REFUSED, { headers: { 'Content-Type': 'text/plain' }, body: '{' }],
-  [401, 'Unauthorized', KEY_REFUSED, { headers: { Authorization: `Bearer ${key}` }, body: '{' }],
-  [403, 'Forbidden', KEY_REFUSED, { headers: { 'X-API-Key': createKey('live') }, body: '{' }],
-  [403, 'Forbidden', KEY_REFUSED, { headers: { 'X-API-Key': expired.key }, body: EMPTY_SESSION }],
-  [415, 'Unsupported Media Type', NOT_JSON_TYPE, typed('text/plain')],
-  [415, 'Unsupported Media Type', NOT_JSON_TYPE, typed('application/jsonx')],
-  [415, 'Unsupported Media Type', ENCODED, keyed({ headers: gzip, body: ' '.repeat(BODY_MAX + 1) })],
-  [413, 'Payload Too Large', TOO_LARGE, keyed({ body: '!'.repeat(BODY_MAX + 1) })],
-  [
-    400,
-    'Bad Request',
-    '{"detail":"Malformed JSON at byte 29"}',
-    keyed({ body: '{"current_session":{"age":-1}' }),
-  ],
-  [
-    422,
-    'Unprocessable Entity',
-    '{"detail":[{"loc":["body","current_session","HR_night"],"msg":"Input should be a list","type":"list_type"}]}',
-    keyed({ body: '{"current_session":{"HR_night":60}}' }),
-  ],
+const REFUSALS: readonly (readonly [cause: RefusalCause, sent: Sent, body?: object])[] = [
+  ['notFound', { method: 'GET', target: '/other' }],
+  ['notFound', keyed({ target: '/predict/' })],
+  ['notFound', keyed({ target: '/%70redict' })],
+  ['notFound', { method: 'HEAD', target: '/other' }],
+  ['methodNotAllowed', { method: 'GET' }],
+  ['methodNotAllowed', keyed({ method: 'OPTIONS' })],
+  ['methodNotAllowed', { method: 'HEAD', headers: KEYED }],
+  ['keyMissing', { headers: { 'Content-Type': 'text/plain' }, body: '{' }],
+  ['keyMissing', { headers: { Authorization: `Bearer ${key}` }, body: '{' }],
+  ['keyInvalid', { headers: { 'X-API-Key': createKey('live') }, body: '{' }],
+  ['keyInvalid', { headers: { 'X-API-Key': expired.key }, body: EMPTY_SESSION }],
+  ['rateBurst', { headers: { 'X-API-Key': slow.key }, body: EMPTY_SESSION }],
+  ['contentType', typed('text/plain')],
+  ['contentType', typed('application/jsonx')],
+  ['contentEncoding', keyed({ headers: gzip, body: ' '.repeat(BODY_MAX + 1) })],
+  ['bodyTooLarge', keyed({ body: '!'.repeat(BODY_MAX + 1) })],
+  ['malformed', keyed({ body: MALFORMED_EXAMPLE.body })],
+  ['malformed', keyed({ body: '{"current_session":{"age":-1}' }), { detail: 'Malformed JSON at byte 29' }],
+  ['unprocessable', keyed({ body: JSON.stringify(UNPROCESSABLE_EXAMPLE.body) })],
 ];
 
-t.test('what is refused, on one connection: the first that is wrong answers', async (t) => {
-  for (const [status, reason, body, sent] of REFUSALS) {
-    const reply = await sendOn(connection, sent);
-    t.match(reply, { status, reason, body });
-    isOurs(t, reply);
-    t.equal(reply.headers.get('allow'), status === 405 ? 'POST' : undefined);
-    for (const name of ['server-timing', 'x-model-version']) t.equal(reply.headers.get(name), undefined);
-  }
-});
-
-t.test('a caller above its rate gets 429 with the time to come back', async (t) => {
-  const ask = (): Promise<Reply> => server.predict(EMPTY_SESSION, slow.key);
-  let reply = await ask();
-  t.equal(reply.status, 200);
-  for (let tries = 0; reply.status === 200 && tries < 50; tries++) reply = await ask();
-  t.match(reply, { status: 429, reason: 'Too Many Requests', body: LIMITED });
-  isOurs(t, reply);
-  const waitS = Number(reply.headers.get('retry-after'));
-  t.ok(waitS >= 1 && waitS <= 30);
-  t.equal(reply.headers.get('ratelimit-policy'), '"burst";q=2;w=2');
-  t.equal(reply.headers.get('ratelimit'), `"burst";r=0;t=${waitS}`);
-});
-
-t.test('HEAD gets the headers of the refusal and no body', async (t) => {
-  for (const [target, status, body] of [
-    ['/predict', 405, METHOD_NOT_ALLOWED],
-    ['/other', 404, NOT_FOUND],
-  ] as const) {
-    const { status: told, headers } = await sendOn(connection, { method: 'HEAD', target, headers: KEYED });
-    t.strictSame([told, headers.get('content-length')], [status, String(body.length)]);
-  }
-  t.equal(connection.rest, '');
-});
+t.test(
+  'each refusal is the documented answer, and counts once by cause, status, key and finding',
+  async (t) => {
+    const before = await metricsOf(server.adminPort);
+    const told: string[] = [];
+    for (const [cause, sent, body = bodyOf(cause)] of REFUSALS) {
+      const status = statusOf(cause);
+      let reply = await sendOn(connection, sent);
+      for (let asked = 0; asked < 50 && reply.status !== status; asked++) {
+        told.push(`requests status ${reply.status}`, 'requests key live');
+        reply = await sendOn(connection, sent);
+      }
+      t.match(reply, { status, reason: STATUS_CODES[status] }, cause);
+      isOurs(t, reply);
+      const text = JSON.stringify(body);
+      if (sent.method === 'HEAD') t.equal(reply.headers.get('content-length'), String(text.length));
+      else t.strictSame(JSON.parse(reply.body), body);
+      for (const name of Object.keys(responses[status]?.headers ?? {}))
+        t.ok(reply.headers.has(name.toLowerCase()), name);
+      t.equal(reply.headers.get('allow'), status === 405 ? 'POST' : undefined);
+      for (const name of ['server-timing', 'x-model-version']) t.equal(reply.headers.get(name), undefined);
+      told.push(`refusals cause ${cause}`, `requests status ${status}`, `requests key ${kindOf(cause)}`);
+      for (const [, type] of reply.body.matchAll(/"type":"(\w+)"/g)) told.push(`findings type ${type}`);
+      if (cause !== 'rateBurst') continue;
+      const waitS = Number(reply.headers.get('retry-after'));
+      t.ok(waitS >= 1 && waitS <= 30);
+      t.equal(reply.headers.get('ratelimit-policy'), '"burst";q=2;w=2');
+      t.equal(reply.headers.get('ratelimit'), `"burst";r=0;t=${waitS}`);
+    }
+    const after = await metricsOf(server.adminPort);
+    for (const one of new Set(told)) {
+      const [metric, label = '', value = ''] = one.split(' ');
+      const [now, was] = [after, before].map((series) =>
+        valueOf(series, `acuity_${metric}_total`, { [label]: value }),
+      );
+      t.equal((now ?? NaN) - (was ?? NaN), told.filter((other) => other === one).length, one);
+    }
+    t.equal(connection.rest, '');
+  },
+);
 
 /** What else may be in a body is the matter of test/reading. */
 const PREDICTIONS: readonly Sent[] = [

@@ -199,6 +199,8 @@ t.test('values that contradict each other are mistakes', async (t) => {
   const workers = { ACUITY_HTTP_THREADS: '3', ACUITY_WORKERS: '2' };
   t.match(mistakesOf(workers), [/^ACUITY_WORKERS must be at least/]);
   t.match(mistakesOf({ ACUITY_BODIES_MAX_BYTES: '4194303' }), [/^ACUITY_BODIES_MAX_BYTES must be at least/]);
+  const socket = { ACUITY_SOCKET: `/${'x'.repeat(105)}`, ACUITY_WORKERS: '2', ACUITY_HTTP_THREADS: '2' };
+  t.match(mistakesOf(socket), [/^ACUITY_SOCKET must be a path of at most 107 bytes/], 'with the suffix');
   t.match(mistakesOf({ ACUITY_PORT: '9464' }), [/^ACUITY_ADMIN_PORT must differ/]);
   t.strictSame(mistakesOf({ ACUITY_PORT: '9464', ACUITY_ADMIN_HOST: '127.0.0.2' }), []);
   t.strictSame(mistakesOf({ ACUITY_PORT: '0', ACUITY_ADMIN_PORT: '0' }), [], 'two free ports differ');

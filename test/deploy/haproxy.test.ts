@@ -1,7 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { connect as connect2 } from 'node:http2';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { Connection, chunked, head, send, sendOn } from '../fixtures/connection.js';
 import {
@@ -13,7 +11,7 @@ import {
   type Proxy,
 } from '../fixtures/proxies.js';
 import { rawCases, sendCase, type RawCase } from '../fixtures/rawCases.js';
-import { textOf } from '../fixtures/repository.js';
+import { temporaryFolder, textOf } from '../fixtures/repository.js';
 import { freePort, startServer, type RunningServer } from '../fixtures/server.js';
 import { loopsOf } from '../fixtures/stops.js';
 
@@ -114,8 +112,7 @@ t.test(
   async (t) => {
     const { server, proxy } = await start();
     const headers = { 'X-API-Key': server.key, 'X-Request-Id': 'mine' };
-    const connection = await Connection.open(proxy.port);
-    t.teardown(() => connection.destroy());
+    const connection = await Connection.open(proxy.port, t);
     for (const [status, body] of [
       [200, BODY],
       [200, BODY.padEnd(3_000_000)],
@@ -133,8 +130,7 @@ t.test(
 t.test('a body without a length goes on a connection that serves nothing after it', { skip }, async (t) => {
   const service = await startRecordingService(t);
   const proxy = await startProxy(t, service.port);
-  const connection = await Connection.open(proxy.port);
-  t.teardown(() => connection.destroy());
+  const connection = await Connection.open(proxy.port, t);
   const traced = { traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01`, tracestate: 'a=b' };
   const plain = { headers: traced, body: BODY };
   await sendOn(connection, plain);
@@ -215,8 +211,7 @@ t.test(
   { skip: WITHOUT_NGINX },
   async (t) => {
     const { server: service, proxy } = await startDocumentedNginx(t);
-    const connection = await Connection.open(proxy.port);
-    t.teardown(() => connection.destroy());
+    const connection = await Connection.open(proxy.port, t);
     for (const trailers of ['GET: /x HTTP/1.1\r\nHost: a\r\n\r\n', '\r\n']) {
       const upload = head({ headers: { 'Transfer-Encoding': 'chunked' } });
       await connection.write(upload + chunked(BODY, 10).slice(0, -2) + trailers);
@@ -230,8 +225,7 @@ t.test(
 );
 
 t.test('the service by a Unix socket', { skip }, async (t) => {
-  const socket = join(mkdtempSync(join(tmpdir(), 'acuity-haproxy-')), 'a.sock');
-  t.teardown(() => rmSync(dirname(socket), { recursive: true }));
+  const socket = join(temporaryFolder(t), 'a.sock');
   const server = await startServer(t, {
     env: { ACUITY_SOCKET: socket, ...loopsOf(1), ACUITY_LOG_LEVEL: 'fatal' },
   });

@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import t, { type Test } from 'tap';
 import ts from 'typescript';
-import { cleanEnvironment, REPOSITORY, textOf } from '../fixtures/repository.js';
+import { cleanEnvironment, REPOSITORY, temporaryFolder, textOf } from '../fixtures/repository.js';
 import { startServer, type RunningServer } from '../fixtures/server.js';
 import { until } from '../fixtures/until.js';
 
@@ -65,8 +64,7 @@ t.test('each is run by a test, or says why not', async (t) => {
 
 /** A clone as a newcomer has it, for what commands leave beside it; with the files that pages take for granted. */
 async function cloneOf(t: Test): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'acuity-pages-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder(t);
   for (const name of readdirSync(REPOSITORY))
     if (!['data', '.git'].includes(name)) symlinkSync(join(REPOSITORY, name), join(folder, name));
   mkdirSync(join(folder, 'lake'));

@@ -37,8 +37,7 @@ const [, expired, slow, listed] = server.keys;
 if (!expired || !slow || !listed) throw new Error('three keys were ordered');
 const { at, key } = server;
 const KEYED = { 'X-API-Key': key };
-const connection = await Connection.open(at);
-t.teardown(() => connection.destroy());
+const connection = await Connection.open(at, t);
 
 /** A request with a good key; `sent` says what is special about it. */
 function keyed(sent: Sent): Sent {

@@ -1,7 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import t from 'tap';
-import { metricsOf, valueOf } from '../fixtures/promtool.js';
 import { acuity } from '../fixtures/scripts.js';
 import { REDIS, RIGHTS, startStore } from '../fixtures/redis.js';
 import { startServer } from '../fixtures/server.js';
@@ -43,8 +42,8 @@ t.test(
       return replies.every((reply) => reply.status === status);
     };
     const locals = async (): Promise<number> => {
-      const told = await Promise.all(servers.map(({ adminPort }) => metricsOf(adminPort)));
-      return told.reduce((sum, metrics) => sum + valueOf(metrics, 'acuity_limits_local'), 0);
+      const told = await Promise.all(servers.map((server) => server.metric('acuity_limits_local')));
+      return told.filter((isLocal) => isLocal === 1).length;
     };
     for (const [name, old, next, isolate] of [
       ['a replica whose link is down', first, second, 'REPLICAOF 127.0.0.1 1'],

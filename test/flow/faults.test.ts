@@ -52,8 +52,7 @@ t.test('runs that fail, and models that change', async (t) => {
   });
 
   await t.test('the model changes under requests, a bad one is refused', async (t) => {
-    const connections = await Promise.all(Array.from({ length: 8 }, () => Connection.open(server.port)));
-    t.teardown(() => connections.forEach((connection) => connection.destroy()));
+    const connections = await Promise.all(Array.from({ length: 8 }, () => Connection.open(server.port, t)));
     /** Asks without pause until `version` answers on each connection; every answer on the way must be a 200. */
     const untilServed = async (version: string): Promise<void> => {
       const sent = { headers: { 'X-API-Key': server.key }, body: '{"current_session":{}}' };

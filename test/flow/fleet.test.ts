@@ -2,7 +2,6 @@ import t from 'tap';
 import { openStores } from '#acuity/auth/location.js';
 import { issue, revoked } from '#acuity/auth/lifecycle.js';
 import { dayOf } from '#acuity/auth/limits.js';
-import { metricsOf, valueOf } from '../fixtures/promtool.js';
 import { requestBody } from '../fixtures/bodies.js';
 import { REDIS, startStore } from '../fixtures/redis.js';
 import { CLEAN, startServer } from '../fixtures/server.js';
@@ -25,8 +24,7 @@ t.test('a replica at a shared store', { skip }, async (t) => {
   const predict = async (key: string, body = BODY): Promise<number> =>
     (await server.predict(body, key)).status;
   const ready = async (): Promise<number> => (await server.get('/readyz')).status;
-  const isLocal = async (): Promise<number> =>
-    valueOf(await metricsOf(server.adminPort), 'acuity_limits_local');
+  const isLocal = (): Promise<number> => server.metric('acuity_limits_local');
 
   await t.test('it takes the keys of the store, and counts what it answers', async (t) => {
     t.equal(await predict(key), 200);

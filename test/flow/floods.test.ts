@@ -6,7 +6,6 @@ import { availableParallelism, setPriority } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { descriptorsMax } from '#acuity/config/cores.js';
-import { metricsOf, valueOf } from '../fixtures/promtool.js';
 import { requestBody } from '../fixtures/bodies.js';
 import { Connection, head, sendOn } from '../fixtures/connection.js';
 import { until } from '../fixtures/until.js';
@@ -39,8 +38,7 @@ for (const [name, filesMax, more] of [
 ] as const) {
   t.test(`${SILENT} silent connections, ${name}: the service goes on`, { skip }, async (t) => {
     const server = await startServer(t, { env: { ...env, ...more }, filesMax });
-    const admin = await Connection.open(server.adminPort);
-    t.teardown(() => admin.destroy());
+    const admin = await Connection.open(server.adminPort, t);
     const ask = (target: string) => sendOn(admin, { method: 'GET', target });
     t.equal((await ask('/readyz')).status, 200);
     // A full backlog makes some wait for seconds, in which the one that asks must not fall idle.
@@ -58,11 +56,11 @@ for (const [name, filesMax, more] of [
     }
     t.match((await ask('/metrics')).body, /^process_resident_memory_bytes \d+$/m, 'the last reading stands');
     if (filesMax === 1024) {
-      const refused = /^acuity_connections_refused_total (\d+)$/m.exec((await ask('/metrics')).body)?.[1];
-      t.ok(Number(refused) >= SILENT - 768, `${refused} refused`);
+      const refused = await server.metric('acuity_connections_refused_total');
+      t.ok(refused >= SILENT - 768, `${refused} refused`);
     }
     for (const socket of sockets) socket.destroy();
-    await until(async () => valueOf(await metricsOf(server.adminPort), 'acuity_connections') === 0);
+    await until(async () => (await server.metric('acuity_connections')) === 0);
     t.equal((await server.predict()).status, 200);
     t.strictSame(await server.stop(), CLEAN);
   });
@@ -70,14 +68,12 @@ for (const [name, filesMax, more] of [
 
 t.test('one key’s unfinished bodies leave room for those of others', async (t) => {
   const server = await startServer(t, { env, keys: [{ kind: 'live' }] });
-  const connections = await Promise.all(Array.from({ length: 16 }, () => Connection.open(server.port)));
-  const other = await Connection.open(server.port);
-  t.teardown(() => [...connections, other].forEach((connection) => connection.destroy()));
+  const connections = await Promise.all(Array.from({ length: 16 }, () => Connection.open(server.port, t)));
+  const other = await Connection.open(server.port, t);
   const headers = { 'X-API-Key': server.keys[1]?.key ?? '', 'Content-Length': String(4 * MEBIBYTE) };
   const almost = ' '.repeat(4 * MEBIBYTE - 1);
   await Promise.all(connections.map((connection) => connection.write(head({ headers }) + almost)));
-  const held = async (): Promise<number> =>
-    valueOf(await metricsOf(server.adminPort), 'acuity_bodies_held_bytes');
+  const held = (): Promise<number> => server.metric('acuity_bodies_held_bytes');
   await until(async () => (await held()) > 12 * MEBIBYTE);
   for (let request = 0; request < 5; request++) {
     const half = BODY.length >> 1;

@@ -50,8 +50,7 @@ t.test('a key is held to one bucket over connections on two event loops', async 
   const { key } = await operate('issue', '--kind', 'live', '--rate', String(RATE_PER_S));
   await answered(key, 200);
   const headers = { 'X-API-Key': key };
-  const connections = await Promise.all(Array.from({ length: 20 }, () => Connection.open(server.port)));
-  t.teardown(() => connections.forEach((connection) => connection.destroy()));
+  const connections = await Promise.all(Array.from({ length: 20 }, () => Connection.open(server.port, t)));
   const startMs = performance.now();
   const statuses: number[] = [];
   for (let round = 0; round < 10; round++) {

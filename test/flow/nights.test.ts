@@ -20,9 +20,8 @@ import { until } from '../fixtures/until.js';
 const server = await startServer(t, {
   env: { ACUITY_LOG_LEVEL: 'info', ACUITY_ACCESS_LOG_EVERY: '1' },
 });
-const open = (): Promise<Connection> => Connection.open(server.port);
+const open = (): Promise<Connection> => Connection.open(server.port, t);
 const connection = await open();
-t.teardown(() => connection.destroy());
 
 async function send(body: unknown, type = 'application/json', on = connection): Promise<Reply> {
   const headers = { 'X-API-Key': server.key, 'Content-Type': type };
@@ -107,7 +106,6 @@ t.test('the explanation reports a history of another person', async (t) => {
 
 t.test('explained and plain requests beside each other get the same scores', async (t) => {
   const connections = await Promise.all(Array.from({ length: 4 }, open));
-  t.teardown(() => connections.forEach((one) => one.destroy()));
   const ask = async (one: Connection, body: object): Promise<PredictionResponse> =>
     JSON.parse((await send(body, undefined, one)).body) as PredictionResponse;
   await Promise.all(
@@ -121,7 +119,7 @@ t.test('explained and plain requests beside each other get the same scores', asy
       }
     }),
   );
-  t.ok(valueOf(await metricsOf(server.adminPort), 'acuity_run_seconds_total', { graph: 'explain' }) > 0);
+  t.ok((await server.metric('acuity_run_seconds_total', { graph: 'explain' })) > 0);
 });
 
 t.test('a test moves its score and the composite; a raw result is answered as its percentile', async (t) => {
@@ -306,7 +304,6 @@ t.test('metrics and log know the provider, and nothing of the content', async (t
 
 t.test('a stop answers the recordings that are under way', async (t) => {
   const connections = await Promise.all(Array.from({ length: 8 }, open));
-  t.teardown(() => connections.forEach((one) => one.destroy()));
   const replies = connections.map((one) => send({ current_session: { recording: OURA } }, undefined, one));
   t.equal((await Promise.race(replies)).status, 200); // the others wait for the one thread
   server.signal('SIGTERM');

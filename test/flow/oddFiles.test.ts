@@ -1,12 +1,12 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, mkdtempSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { copyFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { revoked } from '#acuity/auth/lifecycle.js';
 import { copyModel } from '../fixtures/model.js';
-import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
+import { cleanEnvironment, REPOSITORY, temporaryFolder } from '../fixtures/repository.js';
 import { acuity, ended, lacking, writeRepository, type Ended } from '../fixtures/scripts.js';
 import { CLEAN, runServer, startServer, type RunningServer } from '../fixtures/server.js';
 import { loopsOf, skipElsewhere, SLOW_THREADS } from '../fixtures/stops.js';
@@ -84,7 +84,7 @@ libc.umount2(folder, 2)
 
 /** The folder of a dead file system, or why it can't be. */
 async function mountDead(t: Test): Promise<{ readonly folder?: string; readonly problem?: string }> {
-  const folder = openFolder(t); // not in the test's own: cleaning that up would look into it
+  const folder = temporaryFolder(t); // not in the test's own: cleaning that up would look into it
   const mount = spawn('/usr/bin/python3', ['-c', DEAD_MOUNT, folder], { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = once(mount, 'close').catch((error: unknown) => error);
   t.teardown(async () => {
@@ -119,13 +119,6 @@ t.test(
   },
 );
 
-/** A folder outside the test's own. */
-function openFolder(t: Test): string {
-  const folder = mkdtempSync(join(tmpdir(), 'acuity-foreign-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 /** In one line, without a stack. */
 function isTold(t: Test, { code, stderr }: Ended, said: RegExp): void {
   t.equal(code, 1);
@@ -145,7 +138,7 @@ const why = 'needs root and mounts: a machine or a privileged container';
 const noMount = lacking(`unshare -m mount --bind ${tmpdir()} ${tmpdir()}`, why);
 
 t.test('a read-only checkout', { skip: noMount }, async (t) => {
-  const folder = openFolder(t);
+  const folder = temporaryFolder(t);
   writeRepository(folder, { 'src/main.ts': '' });
   rmSync(join(folder, '.build'), { recursive: true });
   // Mounted so for one command alone.

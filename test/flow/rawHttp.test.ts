@@ -1,7 +1,6 @@
 import t from 'tap';
 import { Connection, head } from '../fixtures/connection.js';
 import { OUTCOMES, rawCases, sendCase, type RawCase } from '../fixtures/rawCases.js';
-import { metricsOf, valueOf } from '../fixtures/promtool.js';
 import { startServer } from '../fixtures/server.js';
 import { until } from '../fixtures/until.js';
 
@@ -80,8 +79,7 @@ t.test('each case comes to what the document says, and it lists no others', asyn
 t.test(
   'a request that is lost since another came in its packet is counted apart from hang-ups',
   async (t) => {
-    const gone = async (cause: string): Promise<number> =>
-      valueOf(await metricsOf(server.adminPort), 'acuity_callers_gone_total', { cause });
+    const gone = (cause: string) => server.metric('acuity_callers_gone_total', { cause });
     const headers = { 'X-API-Key': server.key, 'Content-Length': String(BODY.length) };
     const one = head({ headers }) + BODY;
     const list = head({ headers: { ...headers, 'Content-Type': 'application/x-ndjson' } }) + BODY;

@@ -2,7 +2,6 @@ import { readFileSync, readdirSync } from 'node:fs';
 import t from 'tap';
 import { send } from '../fixtures/connection.js';
 import { LONG_PROVIDERS, longRecording } from '../fixtures/longRecordings.js';
-import { metricsOf, valueOf } from '../fixtures/promtool.js';
 import { textOf } from '../fixtures/repository.js';
 import { CLEAN, startServer, type RunningServer } from '../fixtures/server.js';
 import { until } from '../fixtures/until.js';
@@ -32,7 +31,7 @@ t.test('so many numbers from a demo key are read or refused, and the next record
     body: longRecording('oura', 520_000),
   });
   t.equal(tried.status, 422, 'and on the page /try');
-  t.equal(valueOf(await metricsOf(server.adminPort), 'acuity_recording_thread_restarts_total'), 0);
+  t.equal(await server.metric('acuity_recording_thread_restarts_total'), 0);
   t.strictSame(await server.stop(), CLEAN);
 });
 
@@ -72,7 +71,7 @@ t.test('Ctrl-C in a terminal: the recording in flight is answered', { skip }, as
   t.equal(readers.length, 1);
   for (const reader of readers) process.kill(reader, 'SIGSTOP');
   const inFlight = server.predict(SOUND);
-  await until(async () => valueOf(await metricsOf(server.adminPort), 'acuity_recordings_pending') === 1);
+  await until(async () => (await server.metric('acuity_recordings_pending')) === 1);
   process.kill(-server.pid, 'SIGINT'); // to the whole group
   await until(async () => (await server.get('/readyz')).status === 503);
   for (const reader of readers) process.kill(reader, 'SIGCONT');

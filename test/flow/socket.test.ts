@@ -4,7 +4,6 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -13,17 +12,16 @@ import {
 } from 'node:fs';
 import { request } from 'node:http';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { Connection, head } from '../fixtures/connection.js';
+import { Connection } from '../fixtures/connection.js';
+import { temporaryFolder } from '../fixtures/repository.js';
 import { CLEAN, runServer, startServer, type RunningServer } from '../fixtures/server.js';
 import { loopsOf, skipElsewhere } from '../fixtures/stops.js';
 
 /** The public listener as a Unix socket: what is at the path before, while it serves, and after. */
 
-const folder = mkdtempSync(join(tmpdir(), 'acuity-sock-'));
-t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder(t);
 const skip = skipElsewhere;
 let made = 0;
 const fresh = (): string => join(folder, `${made++}.sock`);
@@ -67,16 +65,6 @@ t.test('serves its group by a path of 107 bytes, says it, and removes it', { ski
   t.equal(await idle.closed(), '');
   t.notOk(existsSync(path));
   t.notOk(readdirSync(folder).some((name) => name.endsWith('.lock')));
-});
-
-t.test('a path that is too long is a mistake of the configuration', { skip }, async (t) => {
-  for (const length of [108, 240]) {
-    const { code, said } = await refused(`/${'x'.repeat(length - 1)}`);
-    t.equal(code, 78);
-    t.match(said, /^ACUITY_SOCKET must be a path of at most 107 bytes[^\n]*$/m);
-  }
-  const { code } = await refused(`/${'x'.repeat(105)}`, loopsOf(2));
-  t.equal(code, 78, 'with the suffix');
 });
 
 t.test('anything but a socket at the path stays untouched', { skip }, async (t) => {
@@ -159,22 +147,4 @@ t.test('each event loop has a socket of its own, which is said', { skip }, async
   }
   t.strictSame(await server.stop(), CLEAN);
   t.notOk(existsSync(`${path}.1`) || existsSync(`${path}.2`));
-});
-
-t.test('what is in flight at the stop is answered', { skip }, async (t) => {
-  const path = fresh();
-  const server = await open(t, path, loopsOf(1));
-  const line = '{"current_session":{}}\n';
-  const lines = line.repeat(1000);
-  const connection = await Connection.open(path, t);
-  const headers = {
-    'X-API-Key': server.key,
-    'Content-Type': 'application/x-ndjson',
-    'Content-Length': String(lines.length),
-  };
-  await connection.write(head({ headers }) + lines);
-  await connection.receives('C_SCORE');
-  server.signal('SIGTERM');
-  t.equal((await connection.reply()).body.split('\n').length, 1001);
-  t.strictSame(await server.exited, CLEAN);
 });

@@ -1,6 +1,5 @@
 import t from 'tap';
 import { BAD_AGES } from '../fixtures/ages.js';
-import { metricsOf, valueOf } from '../fixtures/promtool.js';
 import { requestBody } from '../fixtures/bodies.js';
 import { Connection, head, type Reply } from '../fixtures/connection.js';
 import { CLEAN, startServer } from '../fixtures/server.js';
@@ -68,9 +67,7 @@ t.test(
       (body) => JSON.stringify(body),
     );
     const answers = bodies.map((body) => server.predict(body));
-    const taken = async (): Promise<number> =>
-      valueOf(await metricsOf(server.adminPort), 'acuity_request_body_bytes_total');
-    while ((await taken()) < bodies.join('').length);
+    while ((await server.metric('acuity_request_body_bytes_total')) < bodies.join('').length);
     server.signal('SIGINT');
     for (const { status, headers } of await Promise.all(answers)) {
       t.equal(status, 200);

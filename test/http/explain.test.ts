@@ -26,15 +26,6 @@ function loopThatExplains(t: Test): TestLoop {
   return loop;
 }
 
-t.test('a model without the graph refuses at the field, and charges one token', async (t) => {
-  const loop = openLoop(t);
-  const reply = await send(loop.port, { headers, body: BODY });
-  t.equal(reply.status, 422);
-  t.match(JSON.parse(reply.body), { detail: [{ loc: ['body', 'explain'], type: 'value_error' }] });
-  t.strictSame(loop.spent, []);
-  t.equal(loop.scorer.waiting.length, 0);
-});
-
 t.test('an explained request costs eight tokens, and its answer has one more field', async (t) => {
   const loop = loopThatExplains(t);
   const reply = send(loop.port, { headers, body: BODY });

@@ -1,11 +1,12 @@
 import t, { type Test } from 'tap';
+import { PROBLEMS } from '#acuity/contract/problems.js';
 import { Connection, head, send, type Reply } from '../fixtures/connection.js';
 import { GOOD_KEY, answer, openLoop, type TestLoop } from '../fixtures/loop.js';
 import { until } from '../fixtures/until.js';
 
 const LINE = '{"current_session":{}}';
 const NDJSON = { 'X-API-Key': GOOD_KEY, 'Content-Type': 'application/x-ndjson' };
-const OVERLOADED_LINE = { status: 503, detail: 'Service overloaded' };
+const { remedy: _, ...OVERLOADED_LINE } = PROBLEMS.overloaded;
 
 function sendList({ port }: TestLoop, body: string, headers = {}): Promise<Reply> {
   return send(port, { headers: { ...NDJSON, ...headers }, body });

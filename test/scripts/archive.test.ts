@@ -1,13 +1,11 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { REPOSITORY, script } from '../fixtures/repository.js';
+import { REPOSITORY, script, temporaryFolder } from '../fixtures/repository.js';
 import { ended } from '../fixtures/scripts.js';
 
 t.test('the archive runs elsewhere without a PATH, and contains the Python client', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'acuity-archive-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder(t);
   const { writeDistribution } = await script<{ writeDistribution(folder: string): void }>('archive.js');
   writeDistribution(join(folder, 'acuity'));
   // As an engine's worker starts it, by a name below its own folder.

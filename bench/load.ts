@@ -12,7 +12,7 @@ import { loadPage } from './load/page.js';
 import { settingsOf, verdictOn, type Setting, type Tried } from './load/verdict.js';
 import { service } from './peers/catalogue.js';
 import { bySocket, withPeers } from './server.js';
-import { interleaved, spread } from './spread.js';
+import { interleaved, spread, whyNoVerdict } from './spread.js';
 
 /** Shares of the asked rate that are measured, too: the curve of the page. */
 const SHARES = [0.25, 0.5, 0.75, 1] as const;
@@ -46,6 +46,7 @@ export async function runLoad(args: readonly string[]): Promise<void> {
   const load = { bodies: bodiesOf(payload), connections, seconds };
   const own = settings.map(({ name, env }) => service({ name, what: name, env }));
   const peers = asked.socket ? own.map(bySocket) : own;
+  const open = whyNoVerdict(repetitions);
   const tried = await withPeers(peers, async (running) => {
     for (const { target, peer } of running) {
       say(`warming up: ${peer.name}`);
@@ -61,7 +62,7 @@ export async function runLoad(args: readonly string[]): Promise<void> {
     const results = [...found.values()]; // in the order of the settings
     return settings.map((setting, index) => triedOf(setting, results[index] ?? []));
   });
-  const verdict = verdictOn(tried, { rate, isRateMeasured: rates.length > 0, cores: cpus().length });
+  const verdict = open ?? verdictOn(tried, { rate, isRateMeasured: rates.length > 0, cores: cpus().length });
   const subtitle = `${machine()}; ${payload}, ${connections} connections, ${repetitions} repetitions of ${seconds} s, interleaved; median (least–most)`;
   process.stdout.write(`${subtitle}\n\n${textTable(tableOf(tried, rates))}\n\n${verdict}\n`);
   await mkdir(dirname(resolve(asked.html)), { recursive: true });

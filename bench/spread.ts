@@ -1,5 +1,4 @@
-import { availableParallelism, loadavg } from 'node:os';
-import { spreadOf, type Spread } from '#acuity/load/statistics.js';
+import { busyMachine, spreadOf, type Spread } from '#acuity/load/statistics.js';
 
 /** How runs interleave, and how ratios and spreads are made of them: the same for every command. */
 
@@ -63,12 +62,9 @@ export function differenceWords({ min, max }: Pick<Spread, 'min' | 'max'>): stri
  * Why figures decide nothing: one repetition has no spread, or the machine did other work before them (its load average
  * of one minute). Undefined if they may decide.
  */
-export function whyNoVerdict(
-  repetitions: number,
-  [load = 0] = loadavg(),
-  cores = availableParallelism(),
-): string | undefined {
+export function whyNoVerdict(repetitions: number, busy = busyMachine()): string | undefined {
   if (repetitions < 2) return 'No verdict: one repetition shows no spread; --repetitions asks for more.';
-  if (load <= cores) return undefined;
-  return `No verdict: before the first measurement the load average was ${load.toFixed(1)} on ${cores} cores; measure when the machine does nothing else.`;
+  return (
+    busy && `No verdict: before the first measurement ${busy}; measure when the machine does nothing else.`
+  );
 }

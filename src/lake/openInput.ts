@@ -23,6 +23,8 @@ export interface ReadOptions extends BodyPagesOptions {
   readonly encoding?: string | undefined;
   /** The zone whose dates are the nights of times with a zone. */
   readonly zone?: string | undefined;
+  /** Called with how many bytes of a file of lines were read since. */
+  readonly onBytes?: (count: number) => void;
 }
 
 /** What of an input says how it is opened. */
@@ -70,7 +72,7 @@ export async function openInput(input: ReadableInput, options: ReadOptions): Pro
   const { compression } = formatOf(path);
   if (format === 'ndjson' && input.query === undefined) {
     if (isRemote(path)) throw new OperatorError(`${name}: NDJSON is read from here: copy it, or pipe it`);
-    return openLines(bytesOf(path, name, compression), options, partitions);
+    return openLines(bytesOf(path, name, compression, options.onBytes), options, partitions);
   }
   const { openSources } = await import('./enginePages.js');
   const { withPartitions } = await import('./engineSources.js');
@@ -120,12 +122,19 @@ async function* bytesOf(
   path: string,
   name: string,
   compression: 'gzip' | 'zstd' | undefined,
+  onBytes?: (count: number) => void,
 ): AsyncGenerator<Uint8Array> {
-  let bytes: Readable = createReadStream(path, { highWaterMark: CHUNK_BYTES });
+  const file = createReadStream(path, { highWaterMark: CHUNK_BYTES });
+  let bytes: Readable = file;
+  let told = 0;
   // Not compose(): it has moments without a listener, in which a damaged file ends the process.
   if (compression !== undefined) bytes = pipeline(bytes, decompressor(compression), () => {});
   try {
-    yield* bytes as AsyncIterable<Uint8Array>;
+    for await (const piece of bytes as AsyncIterable<Uint8Array>) {
+      yield piece;
+      onBytes?.(file.bytesRead - told);
+      told = file.bytesRead;
+    }
   } catch (error) {
     if (error instanceof Error && 'code' in error && /^Z_|ZSTD/.test(String(error.code)))
       throw new OperatorError(`${name}: its compression is damaged, or cut short`);

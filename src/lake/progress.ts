@@ -5,16 +5,20 @@ const REDRAW_MS = 200;
 /** Restarts the terminal's line and clears it. */
 export const CLEAR_LINE = '\r\u001b[K';
 
-/** Draws "420,000 lines  21,000/s  3 bad" repeatedly. @returns the function to call at the end, which removes the line */
+/**
+ * Draws "42 %  2 min left  420,000 lines  21,000/s  3 bad" repeatedly; share and time only with `totalBytes`, the size of
+ * all files. @returns the function to call at the end, which removes the line
+ */
 export function showProgress(
   terminal: { write(text: string): unknown; readonly columns?: number },
-  tally: Readonly<RowTally>,
+  { tally, totalBytes }: { readonly tally: Readonly<RowTally>; readonly totalBytes: number | undefined },
   nowMs: () => number,
 ): () => void {
   const startedMs = nowMs();
   const timer = setInterval(() => {
     const bad = tally.badLines === 0 ? '' : `  ${grouped(tally.badLines)} bad`;
-    const line = `${grouped(tally.lines)} lines  ${grouped(linesPerSecond(tally, nowMs() - startedMs))}/s${bad}`;
+    const share = totalBytes === undefined ? '' : shareWords(tally.bytes / totalBytes, nowMs() - startedMs);
+    const line = `${share}${grouped(tally.lines)} lines  ${grouped(linesPerSecond(tally, nowMs() - startedMs))}/s${bad}`;
     // The last column stays free: some terminals start a new line there.
     terminal.write(CLEAR_LINE + line.slice(0, (terminal.columns ?? 80) - 1));
   }, REDRAW_MS).unref();
@@ -22,6 +26,21 @@ export function showProgress(
     clearInterval(timer);
     terminal.write(CLEAR_LINE);
   };
+}
+
+/** "42 %  2 min left  "; the time only once it can be told. */
+function shareWords(share: number, elapsedMs: number): string {
+  const leftS = (elapsedMs / 1000) * (1 / share - 1);
+  const left = leftS < 90 ? `${Math.ceil(leftS)} s` : `${Math.round(leftS / 60)} min`;
+  return `${Math.floor(100 * share)} %  ${Number.isFinite(leftS) ? `${left} left  ` : ''}`;
+}
+
+/** A message as lines of a terminal, which break between words. */
+export function wrapped(text: string, columns: number): string {
+  return text.replace(
+    new RegExp(`(.{1,${Math.max(20, columns - 3)}})( |$)`, 'g'),
+    (_, line, end) => line + (end && '\n  '),
+  );
 }
 
 /** The final line, for people. `people`: how many have a stored history. */

@@ -139,6 +139,7 @@ export class Run {
       encoding,
       zone,
       norms: readNorms(config.norms),
+      onBytes: (count) => (tally.bytes += count),
     };
     this.histories = history === undefined || tables === true ? undefined : new Histories(peopleMax);
     if (this.histories !== undefined && state !== undefined)

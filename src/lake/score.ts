@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { systemClock } from '../base/clock.js';
 import { FileLockError } from '../files/fileLock.js';
 import { collectWithoutHelpers } from '../process/collector.js';
@@ -10,7 +11,7 @@ import { openScorer, type HungListener } from '../scoring/openScorer.js';
 import type { Scorer, ScoringModel } from '../scoring/scorer.js';
 import { Run, type ScoreOptions } from './run.js';
 import { newTally, type RowTally } from './scorePages.js';
-import { CLEAR_LINE, showProgress, summaryLine } from './progress.js';
+import { CLEAR_LINE, showProgress, summaryLine, wrapped } from './progress.js';
 import { messageOf, OperatorError } from '../base/errors.js';
 import { NamesError, TableError, TryAgainError } from './errors.js';
 import type { Input } from './inputs.js';
@@ -102,12 +103,21 @@ interface Work {
   readonly say: (line: string) => void;
 }
 
+/** The size of files of lines, of which bytes are counted; undefined if others are among them. */
+function bytesIn(inputs: readonly Input[]): number | undefined {
+  const areLines = inputs.every(({ format, query }) => format === 'ndjson' && query === undefined);
+  if (inputs.length === 0 || !areLines) return undefined;
+  return inputs.reduce((sum, { path }) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0);
+}
+
 async function work({ scorer, tally, run, todo, say }: Work): Promise<Pick<RunEnd, 'code' | 'isWhole'>> {
   const { stdin, stderr } = process;
   const { isStream } = run;
   const startedMs = systemClock.monotonicMs();
   if (isStream && stdin.isTTY) say('reading requests from the terminal, one on each line');
-  const hideProgress = stderr.isTTY ? showProgress(stderr, tally, systemClock.monotonicMs) : undefined;
+  const hideProgress = stderr.isTTY
+    ? showProgress(stderr, { tally, totalBytes: bytesIn(todo) }, systemClock.monotonicMs)
+    : undefined;
   let failure: unknown;
   try {
     await run.score(todo, scorer);
@@ -140,5 +150,10 @@ function placeOf(run: Run | undefined): string {
 
 function saying(command: string): (line: string) => void {
   const { stderr } = process;
-  return (line) => void stderr.write(`${stderr.isTTY ? CLEAR_LINE : ''}${command}: ${line}\n`);
+  return (line) =>
+    void stderr.write(
+      stderr.isTTY
+        ? `${CLEAR_LINE}${wrapped(`${command}: ${line}`, stderr.columns)}\n`
+        : `${command}: ${line}\n`,
+    );
 }

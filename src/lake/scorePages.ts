@@ -34,10 +34,12 @@ export interface RowTally {
   ignored: number;
   /** Number of the first bad row in its file; 0 for none. */
   firstBadLine: number;
+  /** Read of the files of lines. */
+  bytes: number;
 }
 
 export function newTally(): RowTally {
-  return { lines: 0, badLines: 0, ignored: 0, firstBadLine: 0 };
+  return { lines: 0, badLines: 0, ignored: 0, firstBadLine: 0, bytes: 0 };
 }
 
 /**

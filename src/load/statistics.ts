@@ -1,3 +1,5 @@
+import { availableParallelism, loadavg } from 'node:os';
+
 /** Repetitions of one measurement: their median, and how far they spread. */
 export interface Spread {
   readonly median: number;
@@ -18,4 +20,9 @@ export function quantileOf(sorted: ArrayLike<number>, share: number): number {
   const below = sorted[Math.floor(place)] ?? NaN;
   const above = sorted[Math.ceil(place)] ?? NaN;
   return below + (above - below) * (place - Math.floor(place));
+}
+
+/** What else the machine does, where that is more than it has cores for: figures then decide little. */
+export function busyMachine([load = 0] = loadavg(), cores = availableParallelism()): string | undefined {
+  return load > cores ? `the load average is ${load.toFixed(1)} on ${cores} cores` : undefined;
 }

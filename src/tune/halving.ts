@@ -9,6 +9,8 @@ export interface Halving<C, R> {
   /** On the clock of `nowMs`; no measurement starts after it. */
   readonly endMs: number;
   nowMs(): number;
+  /** Called before each round, which counts from 1. */
+  begin(round: number, planned: number, candidates: number): void;
   /** Takes about `trialMs`, start and stop included. */
   measure(candidate: C, trialMs: number): Promise<R>;
   /** Negative if the first is better. */
@@ -27,6 +29,7 @@ export async function halve<C, R>(search: Halving<C, R>): Promise<Trial<C, R>[][
   const planned = roundsFor(candidates.length);
   let field = [...candidates];
   while (rounds.length < planned && nowMs() < endMs) {
+    search.begin(rounds.length + 1, planned, field.length);
     const roundEndMs = nowMs() + (endMs - nowMs()) / (planned - rounds.length);
     const trials = await roundOf(search, field, roundEndMs);
     if (trials.length === 0) break;

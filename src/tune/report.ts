@@ -6,6 +6,8 @@ import type { TrialOutcome } from './trials.js';
 
 /** The findings of a run of `acuity tune`. */
 export interface TuneFindings {
+  /** Why the machine was busy before the search. */
+  readonly busy: string | undefined;
   readonly goal: Goal;
   readonly rounds: readonly (readonly Trial<Candidate, TrialOutcome>[])[];
   readonly winner: Candidate;
@@ -29,7 +31,7 @@ export function blockOf(findings: TuneFindings): string {
 }
 
 /** Remarks for the reader, one per line. */
-function remarksOf({ verdict, winner, defaults, goal, duel, rounds }: TuneFindings): string[] {
+function remarksOf({ busy, verdict, winner, defaults, goal, duel, rounds }: TuneFindings): string[] {
   const { recommends, sentence } = verdict;
   const outcomes = duel[recommends];
   const p99Ms = outcomes.length === 0 ? NaN : spreadOf(outcomes.map((outcome) => outcome.p99Ms)).median;
@@ -39,6 +41,9 @@ function remarksOf({ verdict, winner, defaults, goal, duel, rounds }: TuneFindin
     `${recommends === 'winner' ? 'these' : 'found'}: ${nameOf(winner)}`,
     `defaults: ${nameOf(defaults)}`,
     expectationOf(outcomes),
+    ...(busy === undefined
+      ? []
+      : [`The machine was busy: before the first trial ${busy.replace(' is ', ' was ')}.`]),
     ...(p99Ms > (goal.p99Ms ?? Infinity)
       ? [`p99 stays above the ${goal.p99Ms} ms asked for: send less to this machine, or add machines.`]
       : []),

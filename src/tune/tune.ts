@@ -5,6 +5,7 @@ import { issue } from '../auth/lifecycle.js';
 import { storesAt } from '../auth/location.js';
 import { usableCores } from '../config/cores.js';
 import { environment } from '../config/options.js';
+import { busyMachine } from '../load/statistics.js';
 import { bodiesOf, PAYLOADS, type PayloadName } from '../load/payloads.js';
 import { candidatesFor, defaultsFor, nameOf, thinned, type Candidate } from './candidates.js';
 import { compareOutcomes, judge, p99Words, type Duel, type Goal, type Outcome } from './goal.js';
@@ -70,6 +71,8 @@ async function issueKey(folder: string): Promise<string> {
 }
 
 async function search(bench: Bench, goal: Goal, startMs: number): Promise<TuneFindings> {
+  const busy = busyMachine();
+  if (busy !== undefined) say(`${busy}: the machine is busy, and what is found holds for it as it is now`);
   const cores = usableCores();
   const defaults = defaultsFor(cores);
   const totalMs = bench.endMs - startMs;
@@ -81,6 +84,8 @@ async function search(bench: Bench, goal: Goal, startMs: number): Promise<TuneFi
     candidates,
     endMs: searchEndMs,
     nowMs: () => performance.now(),
+    begin: (round, planned, count) =>
+      say(`round ${round} of ${planned}: ${count} setting${count === 1 ? '' : 's'}`),
     async measure(candidate, trialMs) {
       const outcome = await tryCandidate(bench, candidate, trialMs);
       say(`${nameOf(candidate)}: ${outcome.failure ?? wordsOf(outcome)}`);
@@ -88,28 +93,26 @@ async function search(bench: Bench, goal: Goal, startMs: number): Promise<TuneFi
     },
     compare: (a, b) => compareOutcomes(goal, a, b),
   });
-  const winner = rounds.at(-1)?.[0]?.candidate ?? defaults;
-  const duel = await fight(bench, winner, defaults);
-  const isSame = nameOf(winner) === nameOf(defaults);
-  const verdict = isSame
-    ? {
-        recommends: 'defaults' as const,
-        sentence: 'The search found nothing better than the defaults.',
-      }
-    : judge(goal, duel);
-  return { goal, rounds, winner, defaults, duel, verdict };
+  const [best] = rounds.at(-1) ?? [];
+  const winner = best?.candidate ?? defaults;
+  if (nameOf(winner) === nameOf(defaults)) {
+    const sentence = 'The search found nothing better than the defaults.';
+    const duel = { winner: [], defaults: best === undefined ? [] : [best.result] };
+    return { busy, goal, rounds, winner, defaults, duel, verdict: { recommends: 'defaults', sentence } };
+  }
+  say(`the best, ${nameOf(winner)}, against the defaults, ${nameOf(defaults)}`);
+  const duel = await fight(bench, { winner, defaults });
+  return { busy, goal, rounds, winner, defaults, duel, verdict: judge(goal, duel) };
 }
 
-/** Measures winner and defaults alternately until the time is over; only once if they are the same. */
-async function fight(bench: Bench, winner: Candidate, defaults: Candidate): Promise<Duel> {
+/** Measures winner and defaults alternately until the time is over. */
+async function fight(bench: Bench, sides: Readonly<Record<keyof Duel, Candidate>>): Promise<Duel> {
   const duel = { winner: [] as Outcome[], defaults: [] as Outcome[] };
-  const names =
-    nameOf(winner) === nameOf(defaults) ? (['defaults'] as const) : (['defaults', 'winner'] as const);
   if (performance.now() >= bench.endMs) return duel;
+  const names = ['defaults', 'winner'] as const;
   const servers = new Map<keyof Duel, Awaited<ReturnType<typeof startCandidate>>>();
   try {
-    for (const name of names)
-      servers.set(name, await startCandidate(bench, name === 'winner' ? winner : defaults, name));
+    for (const name of names) servers.set(name, await startCandidate(bench, sides[name], name));
     const leftS = (bench.endMs - performance.now()) / 1000;
     const seconds = Math.min(
       SLICE_SECONDS_MAX,
@@ -132,7 +135,7 @@ async function fight(bench: Bench, winner: Candidate, defaults: Candidate): Prom
   } finally {
     await Promise.all([...servers.values()].map((server) => server.stop()));
   }
-  const pairs = Math.min(...names.map((name) => duel[name].length));
+  const pairs = Math.min(duel.winner.length, duel.defaults.length);
   return { winner: duel.winner.slice(0, pairs), defaults: duel.defaults.slice(0, pairs) };
 }
 

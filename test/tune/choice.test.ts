@@ -2,6 +2,7 @@ import t from 'tap';
 import { readConfig } from '#acuity/config/options.js';
 import { candidatesFor, defaultsFor, environmentOf, nameOf, thinned } from '#acuity/tune/candidates.js';
 import { compareOutcomes, judge, p99Words, type Goal, type Outcome } from '#acuity/tune/goal.js';
+import { busyMachine } from '#acuity/load/statistics.js';
 import { affordable, halve } from '#acuity/tune/halving.js';
 import { blockOf, type TuneFindings } from '#acuity/tune/report.js';
 
@@ -23,10 +24,12 @@ t.test('the defaults come first, none twice, every one a configuration that the 
 async function search(candidates: readonly number[], endMs: number, tookOf = (trialMs: number) => trialMs) {
   let nowMs = 0;
   const trials: number[] = [];
+  const begun: string[] = [];
   const rounds = await halve<number, number>({
     candidates,
     endMs,
     nowMs: () => nowMs,
+    begin: (round, planned, count) => void begun.push(`${round} of ${planned}: ${count}`),
     async measure(candidate, trialMs) {
       trials.push(trialMs);
       nowMs += tookOf(trialMs);
@@ -34,11 +37,12 @@ async function search(candidates: readonly number[], endMs: number, tookOf = (tr
     },
     compare: (a, b) => b - a,
   });
-  return { trials, rounds: rounds.map((round) => round.map(({ candidate }) => candidate)) };
+  return { begun, trials, rounds: rounds.map((round) => round.map(({ candidate }) => candidate)) };
 }
 
 t.test('the better half goes on for twice as long, and the time is kept', async (t) => {
-  const { trials, rounds } = await search([3, 8, 1, 6, 2, 7, 4, 5], 2400);
+  const { begun, trials, rounds } = await search([3, 8, 1, 6, 2, 7, 4, 5], 2400);
+  t.strictSame(begun, ['1 of 3: 8', '2 of 3: 4', '3 of 3: 2']);
   t.strictSame(rounds, [
     [8, 7, 6, 5, 4, 3, 2, 1],
     [8, 7, 6, 5],
@@ -98,6 +102,7 @@ const FOUND = { ...DEFAULTS, httpThreads: 2, workers: 2 };
 /** Invented findings: no measurement. */
 const FINDINGS: TuneFindings = {
   goal: { p99Ms: 20 },
+  busy: undefined,
   rounds: [
     [
       { candidate: FOUND, result: { ...outcome(120, 9), generatorBusy: 0.5 } },
@@ -121,4 +126,6 @@ t.test('the block says which setting is better, and can be pasted as it is', asy
       t.match(line, /^# \S|^ACUITY_[A-Z_]+=(\d+|true|false)$/);
   t.match(blockOf(FINDINGS), /^# acuity tune: Better than the defaults[^]*^ACUITY_HTTP_THREADS=2$/m);
   t.match(blockOf(kept), /^ACUITY_HTTP_THREADS=1$/m, 'the defaults, where they are better');
+  const busy = busyMachine([3.2], 2);
+  t.match(blockOf({ ...FINDINGS, busy }), /^# The machine was busy: .* was 3\.2 on 2 cores/m);
 });

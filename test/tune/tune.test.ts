@@ -8,6 +8,12 @@ t.test('a tiny budget is kept and still gives a block that can be pasted', async
     t.match(stdout, new RegExp(`^ACUITY_${name}=\\d+$`, 'm'));
   }
   t.match(stdout, /^# (expected here, saturated: \d+|not measured)/m);
+  t.match(stderr, /^acuity tune: round 1 of \d+: \d+ settings?$/m);
+  t.equal(
+    /^acuity tune: pair 1/m.test(stderr) && /nothing better than/.test(stdout),
+    false,
+    'no duel with itself',
+  );
   t.notMatch(stdout + stderr, /sk_(live|demo)_/, 'no key is shown');
 });
 

@@ -6,7 +6,7 @@ import { REQUEST_EXAMPLES } from '#acuity/contract/openapiExamples.js';
 import { leftBehind } from '../fixtures/promtool.js';
 import { session } from '../fixtures/bodies.js';
 import { send } from '../fixtures/connection.js';
-import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
+import { cleanEnvironment, REPOSITORY, textOf } from '../fixtures/repository.js';
 import { ended } from '../fixtures/scripts.js';
 import { startServer } from '../fixtures/server.js';
 import { loopsOf } from '../fixtures/stops.js';
@@ -150,6 +150,19 @@ function comparable(answer: string): unknown {
   const scores = Object.fromEntries(Object.entries(rest).filter(([, value]) => !isEmpty(value)));
   return [answer.slice(0, 4), scores];
 }
+
+t.test('docs/CLIENTS.md shows lines of the generated clients’ programs', async (t) => {
+  const page = textOf('docs/CLIENTS.md');
+  for (const [language, file] of [
+    ['go', 'client.go'],
+    ['java', 'GeneratedClient.java'],
+  ] as const) {
+    const [, code = ''] = new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``).exec(page) ?? [];
+    const lines = textOf(`test/foreign/generated/${file}`).split('\n').map((line) => line.trim()); // prettier-ignore
+    t.ok(code.split('\n').length > 5);
+    for (const line of code.split('\n')) t.ok(lines.includes(line.trim()), line);
+  }
+});
 
 const server = await startServer(t, { env: { ...loopsOf(2), ACUITY_LOG_LEVEL: 'fatal' } });
 const expected: unknown[] = [];

@@ -12,7 +12,7 @@ import org.openapitools.client.model.PredictionRequest;
 public class GeneratedClient {
   public static void main(String[] arguments) throws Exception {
     ApiClient client = new ApiClient();
-    client.updateBaseUri("http://127.0.0.1:" + arguments[0]);
+    client.updateBaseUri(System.getenv("ACUITY_URL"));
     client.setRequestInterceptor(request -> request.header("X-API-Key", System.getenv("ACUITY_API_KEY")));
     ScoringApi scoring = new ScoringApi(client);
     ObjectMapper json = client.getObjectMapper();

@@ -18,7 +18,7 @@ func check(err error) {
 }
 
 func main() {
-	client, err := NewClientWithResponses("http://127.0.0.1:"+os.Args[1], WithRequestEditorFn(
+	client, err := NewClientWithResponses(os.Getenv("ACUITY_URL"), WithRequestEditorFn(
 		func(_ context.Context, request *http.Request) error {
 			request.Header.Set("X-API-Key", os.Getenv("ACUITY_API_KEY"))
 			return nil

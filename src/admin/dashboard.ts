@@ -5,14 +5,15 @@ import { type Config, defaultConfig } from '../config/options.js';
 import { REFUSAL_CAUSES, statusOf } from '../contract/metrics.js';
 import type { Differences } from './differences.js';
 import { diagnose, signWords } from './diagnosis.js';
-import { JUDGED_POINTS, type ProcessState, type Recent } from './measurements.js';
+import { answer } from './jsonAnswer.js';
+import { JUDGED_POINTS, type ProcessState } from './measurements.js';
 import { SYMPTOMS } from './symptoms.js';
 import { PARTS, POINTS_MAX, type TimeSeries, type Point } from './timeSeries.js';
 
 export interface DashboardOptions {
   readonly timeSeries: TimeSeries;
   readonly config: Config;
-  readonly state: ProcessState;
+  state(): ProcessState;
   readonly version: string;
   /** Between the shadow model and the one that answers. */
   differences(): Differences;
@@ -48,9 +49,7 @@ export class Dashboard {
   /** Feeds one more viewer until it leaves. */
   watch(request: IncomingMessage, response: ServerResponse): void {
     if (this.viewers.size >= VIEWERS_MAX) {
-      response.writeHead(503, { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' });
-      response.end('{"detail":"Too many viewers"}');
-      return;
+      return answer(response, 503, { detail: 'Too many viewers' });
     }
     response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
     if (request.method === 'HEAD') {
@@ -104,26 +103,15 @@ export class Dashboard {
   }
 
   private now(): object {
-    const { state, config, differences } = this.options;
-    const { shadowModel, shadowShare: share } = config;
-    const shadow = { share, version: state.shadow.version(), refusal: state.shadow.refusal() };
+    const { timeSeries, config, differences } = this.options;
+    const state = this.options.state();
+    const { shadowModel: version, shadowRefusal: refusal } = state;
+    const shadow = { share: config.shadowShare, version, refusal };
     return {
-      ready: state.isReady(),
-      model: state.modelVersion(),
-      diagnosis: diagnose(this.recent()),
-      ...(shadowModel === '' ? {} : { shadow: { ...shadow, ...differences() } }),
-    };
-  }
-
-  private recent(): Recent {
-    const { timeSeries, state, config } = this.options;
-    return {
-      ...config,
-      points: timeSeries.points.slice(-JUDGED_POINTS),
-      isReady: state.isReady(),
-      modelRefusal: state.modelRefusal(),
-      keyStoreAgeS: state.keys.ageMs / 1000,
-      hasKeys: state.keys.hasUsable,
+      ready: state.isReady,
+      model: state.model,
+      diagnosis: diagnose({ ...config, ...state, points: timeSeries.points.slice(-JUDGED_POINTS) }),
+      ...(config.shadowModel === '' ? {} : { shadow: { ...shadow, ...differences() } }),
     };
   }
 }

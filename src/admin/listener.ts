@@ -1,124 +1,146 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { Worker } from 'node:worker_threads';
-import type { Dashboard } from './dashboard.js';
-import { pageAt } from './pages.js';
-import type { MetricsExport } from './metricsExport.js';
-import { PortStream } from './portStream.js';
-import type { FromProbeThread, ProbeThreadData } from './probeThread.js';
-import { answer, TRY_IS_OFF, TRY_PATH, TryDesk, type TryOptions } from './tryDesk.js';
+/** The admin listener: it knows its counters and the state that it was told, and asks no other thread but for scores. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { type AddressInfo, isIP, type Socket } from 'node:net';
 import { messageOf } from '../base/errors.js';
+import { BEAT_MS, BlockedLoops, Heartbeats } from '../base/heartbeats.js';
 import { isLoopback } from '../base/loopback.js';
-import { isIP } from 'node:net';
+import { PROBLEMS } from '../contract/problems.js';
+import type { Dashboard } from './dashboard.js';
+import { answer } from './jsonAnswer.js';
+import type { ProcessState } from './measurements.js';
+import type { MetricsExport } from './metricsExport.js';
+import { pageAt } from './pages.js';
+import { answerTry, TRY_PATH, type TryScore } from './tryDesk.js';
 
-export interface AdminOptions {
+export interface ListenerOptions {
   readonly host: string;
   readonly port: number;
   /** Host names that requests may name, besides addresses and localhost. */
   readonly names: readonly string[];
-  /** Heartbeats of the event loops, and readiness: probes are answered from them. */
+  /** Heartbeats of the event loops. */
   readonly heartbeats: SharedArrayBuffer;
   /** How long an event loop may be silent before probes get 503. */
   readonly silentMs: number;
   readonly metrics: MetricsExport;
   readonly dashboard: Dashboard;
-  readonly trial: TryOptions;
-  /** Called when the thread that answers probes has failed. */
-  onCrash(error: Error): void;
+  /** Whether the page `/try` exists. */
+  readonly hasTry: boolean;
+  readonly score: TryScore;
+  state(): ProcessState;
 }
-
-export interface AdminServer {
-  readonly host: string;
-  readonly port: number;
-  /** Resolves when the listener's thread has ended. */
-  close(): Promise<void>;
-}
-
-const HOST_NOT_ALLOWED = { detail: 'Host not allowed; see ACUITY_ADMIN_HOSTS' };
-
-/** The thread keeps nothing from one probe to the next. */
-const THREAD_LIMITS = { maxYoungGenerationSizeMb: 4 };
 
 /**
- * Opens the admin listener, separate from the public one. A thread of its own holds the port and answers
- * probes; this thread answers everything else. Rejects if it cannot listen.
+ * Connections without a request: whether a probe will come on one is known only when it has come. So a new connection
+ * is always taken, and the oldest of these is closed for it; a probe needs its place for milliseconds.
  */
-export async function listenAdmin(options: AdminOptions): Promise<AdminServer> {
-  const { host, port, heartbeats, silentMs, dashboard } = options;
-  const desk = new TryDesk(options.trial);
+const WAITING_MAX = 64;
+/** Requests under way: pages, viewers, scrapers. Probes take none of these places. */
+const UNDER_WAY_MAX = 64;
+const TIMES = {
+  headersTimeout: 5_000,
+  requestTimeout: 10_000,
+  connectionsCheckingInterval: 1_000,
+  // The code below answers requests without a Host.
+  requireHostHeader: false,
+} as const;
+const HOST_NOT_ALLOWED = { detail: 'Host not allowed; see ACUITY_ADMIN_HOSTS' };
+const TRY_IS_OFF = { detail: 'Not Found; see ACUITY_TRY' };
+
+/** Listens on this thread. Resolves to the port and what closes it; rejects if it cannot listen. */
+export async function listenAdmin(
+  options: ListenerOptions,
+): Promise<{ readonly port: number; close(): void }> {
+  const { host, port, metrics, dashboard, hasTry, score, state } = options;
+  const blocked = new BlockedLoops(new Heartbeats(options.heartbeats), {
+    silentMs: options.silentMs,
+    nowMs: performance.now(),
+  });
+  const looking = setInterval(() => blocked.look(performance.now()), BEAT_MS);
   const isAllowed = allowedHosts(options.names);
-  const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const path = request.url?.split('?', 1)[0] ?? '';
-    if (!isAllowed(request.headers.host)) return answer(response, 421, HOST_NOT_ALLOWED);
-    if (request.method === 'POST' && path === TRY_PATH) return desk.answer(request, response);
-    if (request.method !== 'GET' && request.method !== 'HEAD')
-      return answer(response, 405, { detail: 'Method Not Allowed' });
-    if (path === '/metrics') return answerMetrics(response, options.metrics);
-    if (path === '/events') return dashboard.watch(request, response);
-    if (path === '/try/service') return desk.tellService(response);
-    return answerPage(response, path, options.trial.isOn);
+  let isKeyless = false;
+
+  /** Probes may use any host name, or none; the answers contain nothing worth stealing. */
+  const probe = (path: string): readonly [status: number, said: string] | undefined => {
+    if (path !== '/healthz' && path !== '/readyz') return undefined;
+    if (blocked.any) return [503, 'blocked'];
+    if (path === '/healthz') return [200, 'alive'];
+    const { isReady, isStoreEmpty } = state();
+    const note = isStoreEmpty ? ', but the key store is empty' : '';
+    return isReady ? [200, `ready${note}`] : [503, `not ready${note}`];
   };
-  // Requests without a Host are answered here too; the thread decides what a real socket may send.
-  const server = createServer({ requireHostHeader: false }, (request, response) => {
+
+  const respond = async (request: IncomingMessage, response: ServerResponse, path: string): Promise<void> => {
+    if (!isAllowed(request.headers.host)) return answer(response, 421, HOST_NOT_ALLOWED);
+    if (!hasTry && (path === '/try' || path.startsWith('/try/'))) return answer(response, 404, TRY_IS_OFF);
+    if (request.method === 'POST' && path === TRY_PATH)
+      return answerTry(request, response, { isKeyless, score });
+    if (!isRead(request)) return answer(response, 405, { detail: 'Method Not Allowed' });
+    if (path === '/events') return dashboard.watch(request, response);
+    if (path === '/try/service')
+      return answer(response, 200, { address: state().address ?? null, needsKey: !isKeyless });
+    const page =
+      path === '/metrics'
+        ? {
+            headers: { 'Content-Type': metrics.contentType, 'Cache-Control': 'no-store' },
+            body: await metrics.text(),
+          }
+        : pageAt(path, hasTry);
+    if (page === undefined) return answer(response, 404, { detail: 'Not Found' });
+    response.writeHead(200, page.headers).end(page.body);
+  };
+
+  /** Oldest first. */
+  const waiting = new Set<Socket>();
+  let underWay = 0;
+  const keepWaiting = (socket: Socket): void => {
+    waiting.delete(socket);
+    if (socket.destroyed) return;
+    waiting.add(socket);
+    const [oldest] = waiting;
+    if (waiting.size > WAITING_MAX) oldest?.destroy();
+  };
+
+  const server = createServer(TIMES, (request, response) => {
+    const path = request.url?.split('?', 1)[0] ?? '';
+    const told = isRead(request) ? probe(path) : undefined;
+    if (told !== undefined) return answer(response, told[0], { status: told[1] });
+    const { status, detail } = PROBLEMS.overloaded;
+    if (underWay === UNDER_WAY_MAX) return answer(response, status, { detail });
+    underWay++;
+    waiting.delete(request.socket);
+    response.once('close', () => {
+      underWay--;
+      keepWaiting(request.socket);
+    });
     // An error while an operator looks, for instance a missing file of a page, must not reach the service.
-    respond(request, response).catch((error: unknown) => {
+    respond(request, response, path).catch((error: unknown) => {
       if (response.headersSent) response.destroy();
       else answer(response, 500, { detail: messageOf(error) });
     });
   });
-  const data: ProbeThreadData = { host, port, heartbeats, silentMs };
-  const thread = new Worker(new URL('./probeThread.js', import.meta.url), {
-    workerData: data,
-    resourceLimits: THREAD_LIMITS,
+  server.on('connection', (socket) => {
+    keepWaiting(socket);
+    socket.once('close', () => waiting.delete(socket));
   });
-  thread.unref();
-  const end = async (): Promise<void> => {
+  const close = (): void => {
+    clearInterval(looking);
     dashboard.stop();
+    server.close();
     server.closeAllConnections();
-    await thread.terminate();
   };
-  try {
-    return { host, port: await listening(thread, server, { ...options, desk }), close: end };
-  } catch (error) {
-    await end();
+  server.listen(port, host);
+  await once(server, 'listening').catch((error: unknown) => {
+    close();
     throw error;
-  }
-}
-
-/** Serves the requests that the thread passes on. Resolves to its port. */
-function listening(
-  thread: Worker,
-  server: Server,
-  { onCrash, desk }: Pick<AdminOptions, 'onCrash'> & { readonly desk: TryDesk },
-): Promise<number> {
-  return new Promise((resolve, reject) => {
-    thread.on('message', (message: FromProbeThread) => {
-      if (message.kind === 'connection') server.emit('connection', new PortStream(message.port));
-      else if (message.kind === 'listening') {
-        desk.isKeyless = isLoopback(message.address);
-        resolve(message.port);
-      } else reject(Object.assign(new Error(message.message), { code: message.code }));
-    });
-    thread.on('error', (error) => {
-      reject(error);
-      onCrash(error);
-    });
   });
+  const bound = server.address() as AddressInfo;
+  isKeyless = isLoopback(bound.address);
+  return { port: bound.port, close };
 }
 
-async function answerMetrics(response: ServerResponse, metrics: MetricsExport): Promise<void> {
-  const text = await metrics.text();
-  response.writeHead(200, { 'Content-Type': metrics.contentType, 'Cache-Control': 'no-store' });
-  response.end(text);
-}
-
-/** Answers with the live page, the API reference, the page to try it, or a file of theirs. */
-function answerPage(response: ServerResponse, path: string, hasTry: boolean): void {
-  const isOfTry = path === '/try' || path.startsWith('/try/');
-  const page = isOfTry && !hasTry ? undefined : pageAt(path, hasTry);
-  if (page === undefined)
-    return answer(response, 404, isOfTry && !hasTry ? TRY_IS_OFF : { detail: 'Not Found' });
-  response.writeHead(200, page.headers);
-  response.end(page.body);
+function isRead({ method }: IncomingMessage): boolean {
+  return method === 'GET' || method === 'HEAD';
 }
 
 const LOCALHOST = 'localhost';

@@ -2,36 +2,35 @@ import type { Config } from '../config/options.js';
 import type { RefusalCause } from '../contract/metrics.js';
 import type { Point } from './timeSeries.js';
 
-/** What the process says of itself. */
+/** What the main thread tells the admin listener: plain data. */
 export interface ProcessState {
   /** Whether requests are accepted. */
-  isReady(): boolean;
-  modelVersion(): string;
-  /** Why the model in the configured folder was refused; undefined if it serves. */
-  modelRefusal(): string | undefined;
-  /** The version of the shadow model in force, and why the one in its folder was refused; undefined if there is none. */
-  readonly shadow: { version(): string | undefined; refusal(): string | undefined };
-  /** The state of the key store. */
-  readonly keys: {
-    /** Time since it was last seen. */
-    readonly ageMs: number;
-    readonly isLocal: boolean;
-    readonly revocationsLost: number;
-    readonly unreadable: number;
-    readonly isStoreEmpty: boolean;
-    /** Whether any key may be used. */
-    readonly hasUsable: boolean;
-  };
+  readonly isReady: boolean;
+  /** Where callers send requests; undefined before the service listens there. */
+  readonly address: { readonly host: string | null; readonly port: number | null } | undefined;
+  /** Name and version of the model in force, and why the one in the configured folder was refused, if it was. */
+  readonly model: string;
+  readonly modelRefusal: string | undefined;
+  /** The same of the shadow model, if there is one. */
+  readonly shadowModel: string | undefined;
+  readonly shadowRefusal: string | undefined;
+  /** Time since the key store was last seen. */
+  readonly keyStoreAgeMs: number;
+  readonly isStoreEmpty: boolean;
+  readonly areLimitsLocal: boolean;
+  readonly revocationsLost: number;
+  readonly recordsUnreadable: number;
+  /** Whether any key may be used. */
+  readonly hasKeys: boolean;
 }
 
-/** The last seconds of the service, and the limits to judge them by. */
-export interface Recent extends Pick<Config, 'deadlineMs' | 'queueMax' | 'bodiesMaxBytes'> {
+/** The last seconds of the service, its state, and the limits to judge them by. */
+export interface Recent
+  extends
+    Pick<Config, 'deadlineMs' | 'queueMax' | 'bodiesMaxBytes'>,
+    Pick<ProcessState, 'isReady' | 'modelRefusal' | 'keyStoreAgeMs' | 'hasKeys'> {
   /** Oldest first. */
   readonly points: readonly Point[];
-  readonly isReady: boolean;
-  readonly keyStoreAgeS: number;
-  readonly hasKeys: boolean;
-  readonly modelRefusal: string | undefined;
 }
 
 /** Symptoms are judged over this many seconds: one slow second is no reason for an alarm. */

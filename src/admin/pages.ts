@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { openapiDocument, type OpenapiOptions } from '../contract/openapi.js';
+import { packageVersion } from '../process/packageVersion.js';
 import { referenceHtml, type ReferenceDocument } from './referenceHtml.js';
 
 /** A file of the pages of the admin listener. */
@@ -85,10 +86,9 @@ export function pageAt(path: string, hasTry: boolean): Page | undefined {
 /** The versions of the service and of the network that ship together, and an example for each provider. */
 export function shippedParts(): Required<Pick<OpenapiOptions, 'version' | 'model' | 'recordings'>> {
   const read = (path: string): unknown => JSON.parse(textOf(new URL(path, ROOT)));
-  const { version } = read('package.json') as { readonly version: string };
   const network = read('native-models/acuity-base/manifest.json') as { name: string; version: string };
   const recordings = read('assets/try/recordings.json') as OpenapiOptions['recordings'] & object;
-  return { version, model: `${network.name}/${network.version}`, recordings };
+  return { version: packageVersion(), model: `${network.name}/${network.version}`, recordings };
 }
 
 function reference(hasTry: boolean): string {

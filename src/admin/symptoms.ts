@@ -112,7 +112,7 @@ export const SYMPTOMS: readonly Symptom[] = [
     signs: [
       {
         what: 'key store last seen',
-        value: ({ keyStoreAgeS }) => keyStoreAgeS,
+        value: ({ keyStoreAgeMs }) => keyStoreAgeMs / 1000,
         words: secondsAgo,
         amber: UNSEEN_S,
       },

@@ -55,6 +55,8 @@ export class Keyring {
   /** Problems of single records that were reported already. */
   readonly #reported = new Set<string>();
   #records: readonly IndexedRecord[] = [];
+  /** Until then one of them is usable. */
+  #lastUsableMs = -Infinity;
   #seenMs: number;
   #stopWatching: () => void = () => undefined;
   #saving: Observer | undefined;
@@ -83,8 +85,7 @@ export class Keyring {
 
   /** Whether the store holds a key that is usable now. */
   get hasUsable(): boolean {
-    const nowMs = this.#options.clock.nowMs();
-    return this.#records.some((record) => record.usableUntilMs > nowMs);
+    return this.#lastUsableMs > this.#options.clock.nowMs();
   }
 
   async open(): Promise<void> {
@@ -150,7 +151,11 @@ export class Keyring {
     this.unreadable = unreadable.length;
     this.revocationsLost = 0;
     this.#records = records.flatMap((record) => this.#indexed(record) ?? []);
-    for (const record of this.#records) this.#byIndex[record.keyIndex] = record;
+    this.#lastUsableMs = -Infinity;
+    for (const record of this.#records) {
+      this.#byIndex[record.keyIndex] = record;
+      this.#lastUsableMs = Math.max(this.#lastUsableMs, record.usableUntilMs);
+    }
     const without = records.length - this.#records.length;
     if (without > 0)
       this.#reportOnce(

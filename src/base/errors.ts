@@ -31,15 +31,21 @@ export interface PlainError {
   readonly message: string;
   readonly stack: string | undefined;
   readonly isForOperator: boolean;
+  /** Of a system call that failed. */
+  readonly code?: string;
 }
 
 export function plainError(cause: unknown): PlainError {
-  const { message, stack } = asError(cause);
-  return { message, stack, isForOperator: cause instanceof OperatorError };
+  const { message, stack, code } = asError(cause) as NodeJS.ErrnoException;
+  return {
+    message,
+    stack,
+    isForOperator: cause instanceof OperatorError,
+    ...(code !== undefined && { code }),
+  };
 }
 
-export function errorOf({ message, stack, isForOperator }: PlainError): Error {
+export function errorOf({ message, stack, isForOperator, code }: PlainError): Error {
   const error = isForOperator ? new OperatorError(message) : new Error(message);
-  if (stack !== undefined) error.stack = stack;
-  return error;
+  return Object.assign(error, stack !== undefined && { stack }, code !== undefined && { code });
 }

@@ -1,10 +1,7 @@
 import { HangWatch, type HangKind, type Watched } from './hangWatch.js';
 import { folderOf, ownThread } from './threadTimes.js';
 
-/**
- * What the probe thread knows about the other threads, in shared memory: whether requests are accepted, and how often
- * each event loop has turned, and in which thread.
- */
+/** How often each event loop has turned, and in which thread: in shared memory, for the thread that answers probes. */
 export class Heartbeats {
   private readonly cells: Int32Array;
 
@@ -13,24 +10,7 @@ export class Heartbeats {
   }
 
   get loops(): number {
-    return (this.cells.length - FIRST_LOOP) / CELLS_OF_LOOP;
-  }
-
-  get isReady(): boolean {
-    return Atomics.load(this.cells, READY) === 1;
-  }
-
-  set isReady(isReady: boolean) {
-    Atomics.store(this.cells, READY, Number(isReady));
-  }
-
-  /** Whether the shared key store has lost its keys: the process goes on with those it has. */
-  get isStoreEmpty(): boolean {
-    return Atomics.load(this.cells, STORE_EMPTY) === 1;
-  }
-
-  set isStoreEmpty(isEmpty: boolean) {
-    Atomics.store(this.cells, STORE_EMPTY, Number(isEmpty));
+    return this.cells.length / CELLS_OF_LOOP;
   }
 
   /** Changes with every turn; `ABSENT` for a loop that has not started or has ended. */
@@ -44,12 +24,11 @@ export class Heartbeats {
   }
 
   /** Counts the turns of this thread's event loop. Returns the function that stops it. */
-  beat(loop: number, onBeat: () => void = () => undefined): () => void {
+  beat(loop: number): () => void {
     const cell = beatsAt(loop);
     Atomics.store(this.cells, cell + 1, ownThread());
     let beats = 0;
     const beat = (): void => {
-      onBeat();
       beats = (beats % BEATS_MAX) + 1;
       Atomics.store(this.cells, cell, beats);
     };
@@ -65,18 +44,15 @@ export class Heartbeats {
 export const ABSENT = 0;
 export const BEAT_MS = 100;
 const BEATS_MAX = 1 << 30;
-const READY = 0;
-const STORE_EMPTY = 1;
-/** From here on a loop's beats and its thread, for each. */
-const FIRST_LOOP = 2;
+/** A loop's beats, and its thread. */
 const CELLS_OF_LOOP = 2;
 
 function beatsAt(loop: number): number {
-  return FIRST_LOOP + loop * CELLS_OF_LOOP;
+  return loop * CELLS_OF_LOOP;
 }
 
 export function allocateHeartbeats(loops: number): SharedArrayBuffer {
-  return new SharedArrayBuffer((FIRST_LOOP + loops * CELLS_OF_LOOP) * Int32Array.BYTES_PER_ELEMENT);
+  return new SharedArrayBuffer(loops * CELLS_OF_LOOP * Int32Array.BYTES_PER_ELEMENT);
 }
 
 /** Tells a blocked loop from one that starves on a busy machine. */

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { registerAdapt } from './adapt.js';
 import { configOrExit, registerConfig } from './config.js';
@@ -9,6 +8,7 @@ import { registerModel } from './model.js';
 import { registerScore } from './score.js';
 import { registerServe } from './serve.js';
 import { registerTune } from './tune.js';
+import { packageVersion } from '../process/packageVersion.js';
 import { OutputError, printAtOnce } from '../process/print.js';
 import type { ServeHooks } from '../server/service.js';
 
@@ -16,7 +16,7 @@ import type { ServeHooks } from '../server/service.js';
 export async function parse(argv: readonly string[], hooks?: ServeHooks): Promise<void> {
   const program = new Command('acuity')
     .description('Cognitive and emotional scores from heart rate, breathing and sleep, over HTTP')
-    .version(version())
+    .version(packageVersion())
     .configureOutput({ writeOut: printAtOnce, outputError })
     .enablePositionalOptions(); // `--version` after a command belongs to the command
   registerServe(program, hooks);
@@ -40,11 +40,4 @@ export async function parse(argv: readonly string[], hooks?: ServeHooks): Promis
 /** Where a command is unknown, says what lists them. */
 function outputError(text: string, write: (text: string) => void): void {
   write(text.replace(/^error: unknown command .*$/m, '$&; --help lists the commands'));
-}
-
-function version(): string {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-    version: string;
-  };
-  return version;
 }

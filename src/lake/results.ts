@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { messageOf, OperatorError } from '../base/errors.js';
 import { ifPresentSync } from '../files/fileError.js';
 import { withFileLock } from '../files/fileLock.js';
+import { packageVersion } from '../process/packageVersion.js';
 import type { Engine } from './engine.js';
 import { TryAgainError } from './errors.js';
 import { isRemote, type Input } from './inputs.js';
@@ -134,7 +135,7 @@ export class Results {
         if (!isDeepStrictEqual(inputs, await this.marksOf(input)))
           throw new TryAgainError('it changed while it was read, and is not finished: run the command again');
         const counts = { lines: tally.lines - lines, bad: tally.badLines - badLines };
-        const [acuity, network, options] = [version(), this.network(), shapeOf(input)];
+        const [acuity, network, options] = [packageVersion(), this.network(), shapeOf(input)];
         const made = { acuity, network, options, inputs, ...counts };
         const save = (): void => {
           state?.inputs.set(this.nameInState(input), digestOf(JSON.stringify(made)));
@@ -205,11 +206,6 @@ export class Results {
 
 function lockOf({ record }: Input): string {
   return `${record}.lock`;
-}
-
-function version(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { readonly version: string }).version;
 }
 
 export function digestOf(text: string): string {

@@ -19,9 +19,7 @@ import { usableCores } from '../config/cores.js';
 import type { Config } from '../config/options.js';
 import { uselessThreads } from '../config/threads.js';
 import { allocateLoopMetrics } from '../contract/metrics.js';
-import { PROBLEMS, problemBody } from '../contract/problems.js';
-import type { AdminServer } from '../admin/listener.js';
-import type { TryAnswer } from '../admin/tryDesk.js';
+import type { ProcessState } from '../admin/measurements.js';
 import type { PublicAddress } from '../http/publicListener.js';
 import { loadBundle } from '../model/bundle.js';
 import { modelLabel } from '../model/manifest.js';
@@ -30,8 +28,8 @@ import type { TraceExporter } from '../tracing/exporter.js';
 import type { EventLoopServer } from './eventLoopServer.js';
 import { ModelFolder } from './modelFolder.js';
 import { ProcessEnd } from './processEnd.js';
-import { openAdmin } from './adminListener.js';
-import { tryKeys } from './tryKeys.js';
+import { openAdmin, type AdminServer } from './adminListener.js';
+import { tryDesk } from './tryDesk.js';
 import { openTraces } from './traces.js';
 
 export type ListeningAddress = PublicAddress & {
@@ -72,9 +70,6 @@ const START_MAX_MS = 4000;
 const PASSED_ON_MS = 500;
 const NO_KEY = 'no key is valid, so every request is refused: issue one with "acuity keys issue --kind demo"';
 
-/** The answer to the page /try before anything can be scored. */
-const NOT_YET: TryAnswer = { status: PROBLEMS.overloaded.status, body: problemBody(PROBLEMS.overloaded) };
-
 /** Revocations count within a second: a look that takes longer than this is reported and made again. */
 const KEYS_PATIENCE: Patience = { limitMs: 2_000, lateMax: 2 };
 /**
@@ -84,6 +79,9 @@ const KEYS_PATIENCE: Patience = { limitMs: 2_000, lateMax: 2 };
 const USAGE_PATIENCE: Patience = { limitMs: 10_000, lateMax: 1 };
 /** A model is read once, perhaps over a network. */
 const MODEL_PATIENCE: Patience = { limitMs: 60_000, lateMax: 1 };
+
+/** An event loop that has not turned for this long is blocked. */
+const SILENT_MS = 5_000;
 
 /** Serves until it is stopped. */
 export async function serve(config: Config, hooks: ServeHooks = {}): Promise<void> {
@@ -109,7 +107,6 @@ class Service {
   private model: ModelFolder | undefined;
   private shadow: ModelFolder | undefined;
   private traces: TraceExporter | undefined;
-  private heart: Heartbeats | undefined;
   private starting: Promise<void> | undefined;
   /** When the drain's time is up, on the clock of `performance.now`. */
   private drainEndsMs = 0;
@@ -155,25 +152,38 @@ class Service {
     });
     this.assertWanted();
     const metrics = Array.from({ length: config.httpThreads }, allocateLoopMetrics);
-    const modelVersion = (): string => this.model?.version ?? modelLabel(bundle.manifest);
-    const modelRefusal = (): string | undefined => this.model?.refusal;
     const { keyring } = this;
-    const isReady = (): boolean => this.isReady && keyring.isCounting && !keyring.isStale;
-    const shadow = {
-      version: () => this.shadow?.version,
-      refusal: () => this.shadow?.refusal,
-    };
-    const state = { isReady, modelVersion, modelRefusal, shadow, keys: keyring };
+    const state = (): ProcessState => ({
+      isReady: this.isReady && keyring.isCounting && !keyring.isStale, // keys become stale with time alone
+      address: this.eventLoops?.address,
+      model: this.model?.version ?? modelLabel(bundle.manifest),
+      modelRefusal: this.model?.refusal,
+      shadowModel: this.shadow?.version,
+      shadowRefusal: this.shadow?.refusal,
+      keyStoreAgeMs: keyring.ageMs,
+      isStoreEmpty: keyring.isStoreEmpty,
+      areLimitsLocal: keyring.isLocal,
+      revocationsLost: keyring.revocationsLost,
+      recordsUnreadable: keyring.unreadable,
+      hasKeys: keyring.hasUsable,
+    });
     // This thread has a heartbeat: with several event loops it turns beside them.
     const heartbeats = allocateHeartbeats(1 + (config.httpThreads > 1 ? config.httpThreads : 0));
-    this.heart = new Heartbeats(heartbeats);
     const onCrash = (error: Error): void => this.crash(error);
-    const trial = {
-      publicAddress: () => this.eventLoops?.address,
-      payerOf: tryKeys(keyring, limits, systemClock),
-      score: (body: Uint8Array) => this.eventLoops?.scoreOwn(body) ?? Promise.resolve(NOT_YET),
-    };
-    this.admin = await openAdmin(config, state, metrics, { heartbeats, log, onCrash, trial });
+    this.admin = await openAdmin(
+      { config, metrics, heartbeats, silentMs: SILENT_MS },
+      {
+        state,
+        score: tryDesk({
+          keyring,
+          limits,
+          clock: systemClock,
+          score: (body) => this.eventLoops?.scoreOwn(body),
+        }),
+        onCrash,
+        onProblem: (error) => log.warn({ err: error }, 'dashboard'),
+      },
+    );
     this.traces = await openTraces(config, log);
     const { traces } = this;
     const { openEventLoops } = await importEventLoops();
@@ -209,12 +219,8 @@ class Service {
     this.eventLoops.replaceKeys(this.keyring.records);
     this.followModels(this.eventLoops, bundle.folder);
     this.isReady = !this.isStopping && !this.end.hasBegun;
-    const { heart } = this;
-    // Keys become stale with time alone, so every beat checks.
-    heart.beat(0, () => {
-      heart.isReady = isReady();
-      heart.isStoreEmpty = keyring.isStoreEmpty;
-    });
+    new Heartbeats(heartbeats).beat(0);
+    this.admin.tell();
     if (this.isReady) this.announce(this.eventLoops.address, this.admin);
     for (const words of uselessThreads(config, usableCores(), bundle.manifest.areChains === true))
       log.warn(words);
@@ -261,8 +267,9 @@ class Service {
   }
 
   /** Announces that requests are answered from now on. */
-  private announce(address: PublicAddress, { host: adminHost, port: adminPort }: AdminServer): void {
+  private announce(address: PublicAddress, { port: adminPort }: AdminServer): void {
     const { pid, versions } = process;
+    const { adminHost } = this.config;
     const line = { event: 'listening', pid, node: versions.node, ...address, adminHost, adminPort };
     this.output.write(`${JSON.stringify(line)}\n`);
     this.hooks.onListening?.({ ...address, adminHost, adminPort, hasTry: this.config.tryPage });
@@ -388,7 +395,7 @@ class Service {
   /** Takes effect at once, without waiting for a heartbeat. */
   private refuseProbes(): void {
     this.isReady = false;
-    if (this.heart !== undefined) this.heart.isReady = false;
+    this.admin?.tell();
   }
 }
 

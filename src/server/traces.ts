@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import type { Config } from '../config/options.js';
 import type { Log } from '../process/log.js';
 import type { TraceExporter } from '../tracing/exporter.js';
-import { packageVersion } from './adminListener.js';
+import { packageVersion } from '../process/packageVersion.js';
 
 /** Opens the exporter of traces; undefined if none is configured. Its libraries are loaded only here. */
 export async function openTraces(config: Config, log: Log): Promise<TraceExporter | undefined> {

@@ -48,7 +48,7 @@ function recent(point: Partial<Point>, more: Partial<Recent> = {}): Recent {
     deadlineMs: 1000,
     queueMax: 2048,
     bodiesMaxBytes: 64 << 20,
-    keyStoreAgeS: 0.3,
+    keyStoreAgeMs: 300,
     hasKeys: true,
     modelRefusal: undefined,
     ...more,
@@ -68,7 +68,7 @@ t.test('nothing is amber while all is well, idle, or just started', async (t) =>
     { ...recent({}), points: [] },
     recent(mistakes),
     recent({ ...IDLE, refused: 3, refusals: { keyInvalid: 3 } }),
-    recent({}, { keyStoreAgeS: 4 }),
+    recent({}, { keyStoreAgeMs: 4_000 }),
   ])
     t.match(diagnose(seen), { level: 'calm', symptoms: [] });
 });
@@ -112,9 +112,9 @@ const CASES: readonly (readonly [wrong: string, point: Partial<Point>, more?: Pa
   ['red connectionsFull', { connectionsRefused: 2 }],
   ['red bodies', { served: 850, refused: 150, refusals: { unprocessable: 150 } }],
   ['amber noKeys', {}, { hasKeys: false }],
-  ['amber keyStore, amber noKeys', {}, { hasKeys: false, keyStoreAgeS: 12 }],
-  ['amber keyStore', {}, { keyStoreAgeS: 12 }],
-  ['red notReady, amber keyStore', {}, { keyStoreAgeS: 86_400, isReady: false }],
+  ['amber keyStore, amber noKeys', {}, { hasKeys: false, keyStoreAgeMs: 12_000 }],
+  ['amber keyStore', {}, { keyStoreAgeMs: 12_000 }],
+  ['red notReady, amber keyStore', {}, { keyStoreAgeMs: 86_400_000, isReady: false }],
 ];
 
 t.test('the worst comes first, of those alike the cause, each with what made it so', async (t) => {

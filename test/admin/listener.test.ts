@@ -1,63 +1,79 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import t, { type Test } from 'tap';
-import { ask, open, openAdmin } from '../fixtures/adminScene.js';
+import t from 'tap';
+import { allocateHeartbeats, Heartbeats } from '#acuity/base/heartbeats.js';
+import { defaultConfig } from '#acuity/config/options.js';
+import { allocateLoopMetrics } from '#acuity/contract/metrics.js';
+import { openAdmin } from '#acuity/server/adminListener.js';
+import { ask, listen, open, READY } from '../fixtures/adminScene.js';
 import { Connection } from '../fixtures/connection.js';
 import { until } from '../fixtures/until.js';
 
-async function scene(
-  t: Test,
-  { isOn = true, ...options }: Parameters<typeof openAdmin>[1] & { isOn?: boolean } = {},
-) {
-  const opened = await openAdmin(t, { ...options, trial: { isOn } });
-  return { ...opened, get: (path: string, method = 'GET') => ask(opened.admin.port, path, { method }) };
-}
-
 t.test('alive is alive; ready says whether requests are taken', async (t) => {
-  const { heartbeats, get } = await scene(t);
-  heartbeats.isReady = false;
+  const { state, get } = await listen(t);
+  state.isReady = false;
   t.match(await get('/healthz'), { status: 200, body: '{"status":"alive"}' });
   t.match(await get('/readyz'), { status: 503, body: '{"status":"not ready"}' });
-  heartbeats.isReady = true;
+  state.isReady = true;
   t.match(await get('/readyz?verbose'), { status: 200, body: '{"status":"ready"}' });
+  state.isStoreEmpty = true;
+  t.match(await get('/readyz'), { status: 200, body: '{"status":"ready, but the key store is empty"}' });
   t.equal((await get('/readyz', 'POST')).status, 405);
 });
 
-/** A thread that asks until the answer is a 503, and then wakes the waiting thread. */
+/** A thread that asks for everything, then for health until that is a 503, and then wakes the waiting thread. */
 const ASKING = `
-const { address, told } = require('node:worker_threads').workerData;
+const { parentPort, workerData: { base, paths, told } } = require('node:worker_threads');
+const look = async (path) => {
+  const { status, body } = await fetch(base + path);
+  const { value } = await body.getReader().read();
+  parentPort.postMessage([path, status, Buffer.from(value).toString()]);
+};
 const ask = async () => {
-  const { status } = await fetch(address);
+  const { status } = await fetch(base + '/healthz');
   if (status !== 503) return setTimeout(ask, 20);
   Atomics.store(told, 0, 1);
   Atomics.notify(told, 0);
 };
-ask();
+Promise.all(paths.map(look)).then(ask);
 `;
+const BLOCKED_MS = 4_000;
+const SERVED = '/healthz /readyz /metrics / /docs /try /try/service /openapi.json /events'.split(' ');
 
-t.test('a blocked loop is reported while it is blocked, and not afterwards', async (t) => {
-  const { admin, heartbeats, get } = await scene(t, { silentMs: 500 });
-  const stop = heartbeats.beat(0);
-  for (const path of ['/healthz', '/readyz']) {
-    const told = new Int32Array(new SharedArrayBuffer(4));
-    const workerData = { address: `http://127.0.0.1:${admin.port}${path}`, told };
-    const asking = new Worker(ASKING, { eval: true, workerData });
-    // This thread waits for the other one: its loop stands still meanwhile.
-    t.not(Atomics.wait(told, 0, 0, 30_000), 'timed-out', path);
-    await until(async () => (await get(path)).status === 200);
-    await asking.terminate();
-  }
+t.test('while the main thread is blocked everything is answered, and that it is blocked', async (t) => {
+  const config = { ...defaultConfig(), adminPort: 0, tryPage: true };
+  const heartbeats = allocateHeartbeats(1);
+  const stop = new Heartbeats(heartbeats).beat(0);
+  const fail = (error: Error): void => void t.fail(error);
+  const admin = await openAdmin(
+    { config, metrics: [allocateLoopMetrics()], heartbeats, silentMs: BLOCKED_MS },
+    { state: () => READY, score: () => Promise.reject(new Error()), onCrash: fail, onProblem: fail },
+  );
+  t.teardown(() => admin.close());
+  const base = `http://127.0.0.1:${admin.port}`;
+  const told = new Int32Array(new SharedArrayBuffer(4));
+  const asking = new Worker(ASKING, { eval: true, workerData: { base, paths: SERVED, told } });
+  t.teardown(() => asking.terminate());
+  const answers = new Map<string, readonly [status: number, body: string]>();
+  asking.on('message', ([path, ...got]: [string, number, string]) => answers.set(path, got));
+  // This thread waits for the other one: its loop stands still meanwhile.
+  t.not(Atomics.wait(told, 0, 0, 30_000), 'timed-out');
+  await until(() => answers.size === SERVED.length);
+  for (const [path, [status, body]] of answers) t.ok(status === 200 && body !== '', `${path}: ${status}`);
+  t.match(answers.get('/metrics')?.[1], 'acuity_model_info{version="1.2.3"} 1');
+  t.match(answers.get('/events')?.[1], /^event: start\ndata: .*"ready":true,"model":"1.2.3"/);
+  await until(async () => (await ask(admin.port, '/readyz')).status === 200);
   stop();
 });
 
 t.test('an error while a page is open is shown there and ends nothing', async (t) => {
-  const { get } = await scene(t, { text: () => Promise.reject<string>(new Error('no numbers')) });
+  const { get } = await listen(t, { text: () => Promise.reject<string>(new Error('no numbers')) });
   t.match(await get('/metrics'), { status: 500, body: '{"detail":"no numbers"}' });
   t.equal((await get('/healthz')).status, 200);
 });
 
 t.test('the pages load only their own files, under a strict policy; /try may be off', async (t) => {
-  const on = await scene(t);
+  const on = await listen(t);
   for (const path of ['/', '/try']) {
     const page = await on.get(path);
     t.match(page, { status: 200, headers: { 'content-type': /^text\/html/ } });
@@ -81,14 +97,14 @@ t.test('the pages load only their own files, under a strict policy; /try may be 
   }
   const { headers } = await on.get('/docs');
   t.notMatch(headers['content-security-policy'], /script-src|connect-src/, 'the reference sends nothing');
-  const off = await scene(t, { isOn: false });
+  const off = await listen(t, { hasTry: false });
   for (const path of ['/try', '/try/try.js', '/try/service'])
     t.match(await off.get(path), { status: 404, body: '{"detail":"Not Found; see ACUITY_TRY"}' }, path);
   t.notMatch((await off.get('/docs')).body, 'href="try"');
 });
 
 t.test('only reads, and only the listed paths', async (t) => {
-  const { get } = await scene(t);
+  const { get } = await listen(t);
   for (const method of ['POST', 'PUT', 'DELETE']) t.equal((await get('/metrics', method)).status, 405);
   for (const path of '/predict /dashboard/ /dashboard/../package.json /%2e%2e/package.json /x'.split(' '))
     t.match(await get(path), { status: 404, body: '{"detail":"Not Found"}' }, path);
@@ -97,7 +113,7 @@ t.test('only reads, and only the listed paths', async (t) => {
 });
 
 t.test('a viewer gets everything once, then a point a second', async (t) => {
-  const { admin, dashboard, timeSeries } = await scene(t);
+  const { admin, dashboard, timeSeries } = await listen(t);
   timeSeries.sample();
   const feed = await open(admin.port, '/events');
   t.equal(feed.headers['content-type'], 'text/event-stream');
@@ -121,7 +137,7 @@ t.test('a viewer gets everything once, then a point a second', async (t) => {
 });
 
 t.test('viewers are several, bounded, and forgotten when they leave', async (t) => {
-  const { admin, dashboard, get } = await scene(t);
+  const { admin, dashboard, get } = await listen(t);
   const viewers = await Promise.all(Array.from({ length: 32 }, () => open(admin.port, '/events')));
   t.equal(dashboard.viewerCount, 32);
   t.match(await get('/events'), { status: 503, body: '{"detail":"Too many viewers"}' });
@@ -137,7 +153,7 @@ const FOREIGN_HOSTS =
 const OWN = '/ /try /try/service /metrics /events /docs /openapi.json /dashboard/dashboard.js /nothing';
 
 t.test('under another name, as by DNS rebinding, only probes are answered', async (t) => {
-  const { admin } = await scene(t);
+  const { admin } = await listen(t);
   for (const host of ALLOWED_HOSTS.split(' '))
     t.equal((await ask(admin.port, '/metrics', { headers: { host } })).status, 200, host);
   for (const host of FOREIGN_HOSTS.split(' ')) {
@@ -152,7 +168,7 @@ t.test('under another name, as by DNS rebinding, only probes are answered', asyn
 });
 
 t.test('without a Host, or with an empty one, only probes are answered', async (t) => {
-  const { admin } = await scene(t);
+  const { admin } = await listen(t);
   for (const version of ['HTTP/1.0', 'HTTP/1.1', 'HTTP/1.1\r\nHost:']) {
     for (const [path, status] of [
       ['/healthz', 200],
@@ -167,7 +183,7 @@ t.test('without a Host, or with an empty one, only probes are answered', async (
 });
 
 t.test('half heads and pages that wait take no places from probes', async (t) => {
-  const { admin, get } = await scene(t, { text: () => new Promise<string>(() => {}) });
+  const { admin, get } = await listen(t, { text: () => new Promise<string>(() => {}) });
   const heads = await Promise.all(Array.from({ length: 160 }, () => Connection.open(admin.port)));
   await Promise.all(heads.map((connection) => connection.write('GET /readyz HTTP/1.1\r\nHost: a')));
   const pages = await Promise.all(Array.from({ length: 64 }, () => Connection.open(admin.port)));

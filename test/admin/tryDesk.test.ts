@@ -1,53 +1,53 @@
 import t, { type Test } from 'tap';
-import { ask, openAdmin } from '../fixtures/adminScene.js';
+import { createKey, digestOf } from '#acuity/auth/key.js';
+import { allocateLimits, Limits } from '#acuity/auth/limits.js';
 import { PROBLEMS, problemBody } from '#acuity/contract/problems.js';
 import { TRY_BODY_BYTES_MAX, type TryAnswer } from '#acuity/admin/tryDesk.js';
+import { tryDesk } from '#acuity/server/tryDesk.js';
+import { ask, listen } from '../fixtures/adminScene.js';
+import { manualClock } from '../fixtures/manualClock.js';
 
 const BODY = '{"current_session":{"age":34}}';
 const SCORED = '{"C_SCORE":50}';
+const KEY = createKey('demo');
+const RECORD = {
+  id: 'key_1',
+  kind: 'demo',
+  digest: digestOf(KEY).toString('base64url'),
+  usableUntilMs: Infinity,
+  keyIndex: 0,
+  ratePerS: null,
+  dailyMax: 2,
+} as const;
 
 interface Scene {
   readonly host?: string;
-  readonly isOn?: boolean;
   readonly answer?: TryAnswer;
-  /** What the key's limits say: seconds to wait. */
-  readonly waitS?: number;
 }
 
-/** An admin listener whose scores the test makes up. The only good key is `good`. */
-async function scene(
-  t: Test,
-  { host = '127.0.0.1', isOn = true, answer = { status: 200, body: SCORED }, waitS }: Scene = {},
-) {
+/** An admin listener whose scores the test makes up. `leftOfDay` is that of `KEY`, the only key. */
+async function scene(t: Test, { host = '127.0.0.1', answer = { status: 200, body: SCORED } }: Scene = {}) {
   const bodies: string[] = [];
-  const charges = { made: 0, refunded: 0 };
-  const payer = {
-    charge: () => {
-      if (waitS === undefined) charges.made++;
-      return waitS;
-    },
-    refund: () => void charges.refunded++,
-  };
-  const { admin, clock } = await openAdmin(t, {
-    host,
-    trial: {
-      isOn,
-      publicAddress: () => ({ host: '0.0.0.0', port: 8080 }),
-      payerOf: (key) => (key === '' ? 'missing' : key === 'good' ? payer : 'invalid'),
-      score: async (body) => {
-        bodies.push(Buffer.from(body).toString());
-        return answer;
-      },
+  const clock = manualClock(20_000 * 86_400_000);
+  const limits = new Limits(allocateLimits(1));
+  const score = tryDesk({
+    keyring: { records: [RECORD] },
+    limits,
+    clock,
+    score: async (body) => {
+      bodies.push(Buffer.from(body).toString());
+      return answer;
     },
   });
+  const { admin, get } = await listen(t, { host, score });
   const own = `127.0.0.1:${admin.port}`;
   const headers = { host: own, origin: `http://${own}`, 'content-type': 'application/json' };
   return {
     own,
     clock,
     bodies,
-    charges,
-    get: (path: string) => ask(admin.port, path),
+    leftOfDay: () => limits.leftOfDay(RECORD.keyIndex, RECORD.dailyMax, clock.nowMs()),
+    get,
     post: (changed: Record<string, string | undefined> = {}, body = BODY) => {
       const given = Object.entries({ ...headers, ...changed }).filter(([, value]) => value !== undefined);
       return ask(admin.port, '/try/score', { method: 'POST', body, headers: Object.fromEntries(given) });
@@ -57,37 +57,38 @@ async function scene(
 }
 
 t.test('on a loopback address a night is scored without a key, and kept nowhere', async (t) => {
-  const { post, get, bodies, charges } = await scene(t);
+  const { post, get, bodies, leftOfDay } = await scene(t);
   const headers = { 'cache-control': 'no-store', 'content-type': 'application/json' };
-  t.match(await post(), { status: 200, headers, body: SCORED });
+  t.match(await post({ 'x-api-key': KEY }), { status: 200, headers, body: SCORED });
   t.strictSame(bodies, [BODY]);
-  t.strictSame(charges, { made: 0, refunded: 0 });
+  t.equal(leftOfDay(), 2);
   t.strictSame(JSON.parse((await get('/try/service')).body), {
     address: { host: '0.0.0.0', port: 8080 },
     needsKey: false,
   });
 });
 
-t.test('on other addresses it needs a key, which is charged', async (t) => {
-  const { post, get, bodies, charges } = await scene(t, { host: '0.0.0.0' });
+t.test('on other addresses it needs a key, which is charged within its limits', async (t) => {
+  const { post, get, bodies, leftOfDay } = await scene(t, { host: '0.0.0.0' });
   const refused = '{"detail":"Invalid or missing API key"}';
   t.match(await post(), { status: 401, body: refused });
   t.match(await post({ 'x-api-key': 'bad' }), { status: 403, body: refused });
   t.strictSame(bodies, [], 'nothing was scored');
-  t.match(await post({ 'x-api-key': 'good' }), { status: 200, body: SCORED });
-  t.strictSame(charges, { made: 1, refunded: 0 });
+  for (const left of [1, 0]) {
+    t.match(await post({ 'x-api-key': KEY }), { status: 200, body: SCORED });
+    t.equal(leftOfDay(), left);
+  }
+  const headers = { 'retry-after': /^86400$/ };
+  t.match(await post({ 'x-api-key': KEY }), { status: 429, headers });
+  t.equal(bodies.length, 2);
   t.match(JSON.parse((await get('/try/service')).body), { needsKey: true });
 });
 
-t.test('a key is charged for scored nights, within its limits', async (t) => {
+t.test('a night that is not scored is not charged', async (t) => {
   const malformed = { status: 400, body: '{"detail":"Malformed JSON at byte 0"}' };
-  const unscored = await scene(t, { host: '0.0.0.0', answer: malformed });
-  t.equal((await unscored.post({ 'x-api-key': 'good' })).status, 400);
-  t.strictSame(unscored.charges, { made: 1, refunded: 1 });
-  const limited = await scene(t, { host: '0.0.0.0', waitS: 17 });
-  const headers = { 'retry-after': /^17$/ };
-  t.match(await limited.post({ 'x-api-key': 'good' }), { status: 429, headers });
-  t.strictSame(limited.bodies, []);
+  const { post, leftOfDay } = await scene(t, { host: '0.0.0.0', answer: malformed });
+  t.match(await post({ 'x-api-key': KEY }), malformed);
+  t.equal(leftOfDay(), 2);
 });
 
 t.test('what no page of its own would send is refused, and not scored', async (t) => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { issue, revoked, type KeyOrder } from '#acuity/auth/lifecycle.js';
-import { dayOf } from '#acuity/auth/limits.js';
+import { dayAt } from '#acuity/base/days.js';
 import { openStores } from '#acuity/auth/location.js';
 import { JSON_TYPE } from '#acuity/contract/mediaTypes.js';
 import { quantileOf } from '#acuity/load/statistics.js';
@@ -112,7 +112,7 @@ async function promises(fleet: Fleet, seconds: number, say: (line: string) => vo
   const answered = spent.of(200);
   const quota = near(`${QUOTA} predictions a day`, answered, QUOTA);
   await pause(1000);
-  const today = dayOf(Date.now());
+  const today = dayAt(Date.now());
   const days = await fleet.stores.usage(today - 1, today); // as `acuity keys usage` has it
   const counted = days.reduce((sum, { used }) => sum + (used[spender.id] ?? 0), 0);
   const usage = `${counted} counted, ${answered} answered with 200, ${spent.of(429)} with 429`;

@@ -1,6 +1,6 @@
 import { DEFAULT_SERIES_LIMITS, LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import type { Measurement, PredictionRequestBody, ScoreRecord, Session } from '#acuity/contract/request.js';
-import { dateOf } from '#acuity/history/night.js';
+import { dateOf } from '#acuity/base/days.js';
 import { loadBundle } from '#acuity/model/bundle.js';
 import { createReader, isBodyProblem } from '#acuity/reading/read.js';
 import { MODEL_FOLDER } from '#bench/paths.js';

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { AdapterOptions } from '#adapters/adapt.js';
 import { AdapterError } from '#adapters/adapterError.js';
+import { DAY_MS } from '../base/days.js';
 import { Field } from '#adapters/field.js';
 import { sleepsOfPieces, type Piece } from '#adapters/pieces.js';
 import { BREATH, HEART, pieceOf, readingOf, SLEEP } from '#adapters/providers/appleHealth.js';
@@ -32,8 +33,6 @@ export function sourceOf(
     ? new AppleHealth(files, options.zone, tell)
     : new Answers(provider, files, options, tell);
 }
-
-const DAY_MS = 86_400_000;
 
 /** Exports of the Health app. */
 class AppleHealth implements Source {

@@ -1,9 +1,9 @@
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
+import { dateOf, dayAt } from '../base/days.js';
 import { ifPresent } from '../files/fileError.js';
 import { directFiles, type Files } from '../files/files.js';
 import type { Presence } from '../files/presence.js';
-import { dateOf, dayOf } from './limits.js';
 import { KeyStoreError, parsedJson, storeError } from './record.js';
 import { takeCounts, type DailyUsage, type Ledger, type LedgerParts } from './store.js';
 
@@ -116,7 +116,7 @@ export class FileCounts implements Ledger {
   /** Restores what an earlier server counted today, else last: the clock may be wrong only now. */
   async #restoreCounts(): Promise<void> {
     const { limits, keys, clock } = this.#parts;
-    const today = dayOf(clock.nowMs());
+    const today = dayAt(clock.nowMs());
     for (const { day, used } of [...(await this.#files.read()), ...(await this.#files.days(today, today))])
       this.#days.set(day, new Map(Object.entries(used)));
     const day = this.#days.has(today) ? today : Math.max(...this.#days.keys());
@@ -144,7 +144,7 @@ export class FileCounts implements Ledger {
   }
 
   async #write(): Promise<void> {
-    const today = dayOf(this.#parts.clock.nowMs());
+    const today = dayAt(this.#parts.clock.nowMs());
     for (const { id, day, used } of takeCounts(this.#parts)) {
       const counts = this.#days.get(day) ?? new Map<string, number>();
       // A day long past has its own file, with counts that are no longer known here.

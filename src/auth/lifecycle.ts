@@ -1,3 +1,4 @@
+import { DAY_MS } from '../base/days.js';
 import { createKey, digestOf, randomBase62, type KeyKind } from './key.js';
 import { KeyStoreError, type KeyRecord } from './record.js';
 import type { Amendment } from './store.js';
@@ -26,7 +27,6 @@ interface KindDefaults {
   readonly lifetimeMs: number | null;
 }
 
-const DAY_MS = 86_400_000;
 /** `interface.md` section 3: demo keys are valid for 90 days. */
 const DEMO_LIFETIME_MS = 90 * DAY_MS;
 /** 62¹² ids: two keys of one store practically never collide. */

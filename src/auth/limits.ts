@@ -1,3 +1,5 @@
+import { dayAt, msToNextDay } from '../base/days.js';
+
 /*
  * The memory: a header, one entry of 64 bytes for each keyIndex (Int32 cells on the left, Float64 on the right), and
  * one bit for each keyIndex: whether its entry changed since `Limits.takeChanged`.
@@ -48,7 +50,6 @@ const SPINS_MAX = 1000;
 const NAPS_MAX = 100;
 /** Clock readings of two threads differ by less than this; a larger step back means that the clock was set back. */
 const SET_BACK_MS = 1000;
-const DAY_MS = 86_400_000;
 /** Tolerance for the rounding of refills: ten refills of a tenth make one token. */
 const TOKEN_TOLERANCE = 1e-6;
 
@@ -66,20 +67,6 @@ export const SHARE_EXCEEDED = -3;
 export interface KeyLimits {
   readonly ratePerS: number | null;
   readonly dailyMax: number | null;
-}
-
-/** The UTC day of an epoch time: days since 1970-01-01. */
-export function dayOf(epochMs: number): number {
-  return Math.floor(epochMs / DAY_MS);
-}
-
-/** A UTC day as ISO 8601 writes it: 2030-01-31. */
-export function dateOf(day: number): string {
-  return new Date(day * DAY_MS).toISOString().slice(0, '2030-01-31'.length);
-}
-
-export function msToNextDay(epochMs: number): number {
-  return (dayOf(epochMs) + 1) * DAY_MS - epochMs;
 }
 
 /** How much of what is left of a day's quota each of several replicas may answer until it hears from the store. */
@@ -274,7 +261,7 @@ export class Limits {
   /** Starts the count of a new day, or goes on with that of the day before. Returns the day being counted. */
   #openDay(first: number, nowMs: number): number {
     const counted = this.#cell(first + DAY);
-    const day = dayOf(nowMs);
+    const day = dayAt(nowMs);
     if (day === counted) return counted;
     // Another thread's clock is past midnight already, so keep its day.
     if (day === counted - 1 && msToNextDay(nowMs) <= SET_BACK_MS) return counted;

@@ -1,6 +1,7 @@
 import type { KeyEntry } from './authenticator.js';
 import { jittered } from '../base/jitter.js';
-import { BURST_S, DAILY_EXCEEDED, msToNextDay, SHARE_EXCEEDED, type Limits } from './limits.js';
+import { msToNextDay } from '../base/days.js';
+import { BURST_S, DAILY_EXCEEDED, SHARE_EXCEEDED, type Limits } from './limits.js';
 
 /** Frozen: may be kept until the request is answered. */
 export interface Admission {

@@ -1,6 +1,7 @@
+import { DAY_MS, dayAt, msToNextDay } from '../base/days.js';
 import { within } from '../base/within.js';
 import { randomBase62 } from './key.js';
-import { BURST_S, dayOf, msToNextDay, shareOf, type Tally } from './limits.js';
+import { BURST_S, shareOf, type Tally } from './limits.js';
 import { countsKey, fieldsAt, fieldsOf, KEYS, usageKey, type StoreTransport } from './redisNames.js';
 import { takeCounts, type Ledger, type LedgerParts } from './store.js';
 
@@ -22,7 +23,6 @@ const FORGOTTEN_MS = 60_000;
 /** Most that a bucket owes for what others took, in seconds of its rate: apart, each may take the rate for hours. */
 const OWED_S = 10;
 const KEYS_AT_ONCE = 500;
-const DAY_MS = 86_400_000;
 const COUNTS_KEPT_S = 2 * 86_400;
 const USAGE_KEPT_S = 400 * 86_400;
 const CLOSE_MS = 700;
@@ -83,7 +83,7 @@ export class RedisCounts implements Ledger {
     this.#parts = parts;
     this.#transport = transport;
     this.#keysToken = keysToken;
-    this.#settledDay = dayOf(parts.clock.nowMs()) - 1;
+    this.#settledDay = dayAt(parts.clock.nowMs()) - 1;
   }
 
   get isLocal(): boolean {
@@ -118,7 +118,7 @@ export class RedisCounts implements Ledger {
 
   /** Takes over what was counted here since the last call. */
   #collect(): void {
-    const today = dayOf(this.#parts.clock.nowMs());
+    const today = dayAt(this.#parts.clock.nowMs());
     for (const { keyIndex, id, day, used, isNow, taken } of takeCounts(this.#parts)) {
       const name = `${day} ${keyIndex}`;
       // Of a day long past the store has forgotten what the others counted: its sum stands.
@@ -146,7 +146,7 @@ export class RedisCounts implements Ledger {
   /** Some time after midnight, reports the day before once more, and forgets the days before that. */
   #settle(): void {
     const nowMs = this.#parts.clock.nowMs();
-    const before = dayOf(nowMs) - 1;
+    const before = dayAt(nowMs) - 1;
     if (before === this.#settledDay || DAY_MS - msToNextDay(nowMs) < SETTLED_MS) return;
     this.#settledDay = before;
     for (const [name, count] of this.#counts) {
@@ -170,7 +170,7 @@ export class RedisCounts implements Ledger {
   /** Writes the counts of this replica, and reads those of all. */
   async #tell(counts: readonly Counted[]): Promise<void> {
     const { limits, clock, keys } = this.#parts;
-    const today = dayOf(clock.nowMs());
+    const today = dayAt(clock.nowMs());
     const told = counts.map((count) => {
       const { keyIndex, used, taken, others } = count;
       const key = keys[keyIndex];
@@ -281,7 +281,7 @@ export class RedisCounts implements Ledger {
   async #readSums(): Promise<void> {
     const { clock, keys, limits } = this.#parts;
     this.#readSumsMs = clock.monotonicMs();
-    const day = dayOf(clock.nowMs());
+    const day = dayAt(clock.nowMs());
     const sums = await fieldsAt(this.#transport, usageKey(day));
     if (sums.size === 0) return;
     for (const key of keys) {

@@ -17,7 +17,7 @@ import { SCALAR_PLACES, summaryAt } from '../records/places.js';
 import type { History } from '../history/history.js';
 import { HALF_LIFE_NIGHTS, type LongRun, QUANTITIES } from '../history/longRun.js';
 import type { Measurements } from '../history/measurements.js';
-import { dateOf } from '../history/night.js';
+import { dateOf } from '../base/days.js';
 import { print } from '../process/print.js';
 
 /** EX_DATAERR of sysexits.h. */

@@ -8,7 +8,7 @@ import {
   type IssuedKey,
   type KeyOrder,
 } from '../auth/lifecycle.js';
-import { dateOf, dayOf } from '../auth/limits.js';
+import { dateOf, dayAt } from '../base/days.js';
 import type { KeyKind } from '../auth/key.js';
 import { openStores, placeOf, storesAt } from '../auth/location.js';
 import { KeyStoreError, type KeyRecord } from '../auth/record.js';
@@ -180,7 +180,7 @@ async function listAt({ store, nowMs }: CommandContext): Promise<Report> {
 }
 
 async function usageAt({ store, usage, nowMs }: CommandContext, days: number): Promise<Report> {
-  const today = dayOf(nowMs);
+  const today = dayAt(nowMs);
   const labels = new Map((await store.list()).map((record) => [record.id, record.label]));
   const counted = (await usage(today - days + 1, today)).flatMap(({ day, used }) =>
     Object.entries(used)

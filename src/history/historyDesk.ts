@@ -13,7 +13,7 @@ import { History } from './history.js';
 import { decodeMeasurements } from './measuredForm.js';
 import { keptOf } from './measurements.js';
 import { NextHistory } from './nextHistory.js';
-import { dateOf } from './night.js';
+import { dateOf } from '../base/days.js';
 import { makePlace, type Place } from './place.js';
 
 const { RECORD_LENGTH, TARGET_LENGTH, SEX, AGE } = LAYOUT;

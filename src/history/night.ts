@@ -1,4 +1,5 @@
-const DAY_MS = 86_400_000;
+import { DAY_MS } from '../base/days.js';
+
 const FIRST_YEAR = 1970;
 const LAST_YEAR = 2149;
 
@@ -17,15 +18,6 @@ export function dayOf(date: string): number | undefined {
   const ms = Date.UTC(year, month - 1, day);
   // A day or month that there is not leads into another month.
   return new Date(ms).getUTCMonth() === month - 1 ? ms / DAY_MS : undefined;
-}
-
-export function dateOf(day: number): string {
-  const date = new Date(day * DAY_MS);
-  return `${date.getUTCFullYear()}-${twoDigits(date.getUTCMonth() + 1)}-${twoDigits(date.getUTCDate())}`;
-}
-
-function twoDigits(value: number): string {
-  return value < 10 ? `0${value}` : String(value);
 }
 
 /** The number in `text` from `start` to before `end`; NaN for anything but digits. */

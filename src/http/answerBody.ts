@@ -5,7 +5,7 @@ import { adjustedRow } from '../pipeline/measuredRow.js';
 import type { Quality } from '../pipeline/quality.js';
 import { respond, withField, withJson, withMeasured, withUnmeasured } from '../pipeline/respond.js';
 import type { HistoryToCome } from '../records/request.js';
-import type { ScoredRow, ScoreHandler } from '../scoring/scorer.js';
+import type { ScoredRow, ScoreHandler, Timing } from '../scoring/scorer.js';
 
 /** What a request asked for beyond its scores. */
 export interface Asked {
@@ -21,19 +21,28 @@ export interface Asked {
  * Learns the outcome of a body that has arrived completely: its scores, or one of the refusals. What it asks for is
  * noted here while it is read.
  */
-export interface BodyScoring extends ScoreHandler, Asked {
-  readonly requestId: string;
+export abstract class BodyScoring implements ScoreHandler, Asked {
+  abstract readonly requestId: string;
+  abstract readonly isGone: boolean;
+  abstract readonly expiresMs: number;
   quality: Quality | undefined;
   history: HistoryToCome | undefined;
   recordingTold: string | undefined;
   /** Whose recording it had. */
   recording: RecordingLabel | undefined;
   /** When its recording is given up, on the scorer's clock; Infinity without one. */
-  dueMs: number;
-  readonly expiresMs: number;
-  overloaded(cause: OverloadCause): void;
-  refuseBody(problem: BodyProblem): void;
-  failedUnexpectedly(): void;
+  dueMs = Infinity;
+
+  abstract scored(row: ScoredRow, timing: Timing): void;
+  abstract overloaded(cause: OverloadCause): void;
+  abstract refuseBody(problem: BodyProblem): void;
+  /** An unexpected error, which no refusal covers. */
+  abstract failedUnexpectedly(): void;
+
+  failed(cause: 'expired' | 'fault'): void {
+    if (cause === 'expired') this.overloaded('deadline');
+    else this.failedUnexpectedly();
+  }
 }
 
 /** The body of a 200. */

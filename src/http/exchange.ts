@@ -1,21 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { HttpResponse } from 'uWebSockets.js';
 import type { Admission, Limited } from '../auth/rateLimiter.js';
-import type {
-  GoneCause,
-  LimitCause,
-  OverloadCause,
-  PlainCause,
-  RecordingLabel,
-  RefusalCause,
-} from '../contract/metrics.js';
+import type { GoneCause, LimitCause, OverloadCause, PlainCause, RefusalCause } from '../contract/metrics.js';
 import { type BodyProblem, bodyRefusal, type Refused } from '../contract/problems.js';
-import type { Quality } from '../pipeline/quality.js';
 import { rounded } from '../pipeline/respond.js';
-import type { HistoryToCome } from '../records/request.js';
 import type { ScoredRow, Timing } from '../scoring/scorer.js';
-import type { ExchangeRecord } from './accessLog.js';
-import { answerBody, type BodyScoring } from './answerBody.js';
+import type { ExchangeRecord } from './exchangeRecord.js';
+import { answerBody, BodyScoring } from './answerBody.js';
 import { type ComeSoFar, DISCARD_BYTES_MAX, discardBody } from './body.js';
 import { BLOCK_BYTES } from './prices.js';
 import type { Door } from './door.js';
@@ -74,7 +65,7 @@ interface Refusal extends Refused {
  *   opened ─► authenticated ─► received ─► scored
  *      └───────────┴──────────────┴─────► refused, or hung up
  */
-export class Exchange implements BodyScoring, HeldRefusal, ExchangeRecord {
+export class Exchange extends BodyScoring implements HeldRefusal, ExchangeRecord {
   readonly requestId: string;
   readonly traceparent: string;
   readonly startedMs: number;
@@ -88,11 +79,6 @@ export class Exchange implements BodyScoring, HeldRefusal, ExchangeRecord {
   private receivedTurn = NaN;
   /** Pays for the rest of a body that is refused. */
   private payer: Admission | undefined;
-  quality: Quality | undefined;
-  history: HistoryToCome | undefined;
-  recordingTold: string | undefined;
-  recording: RecordingLabel | undefined;
-  dueMs = Infinity;
   /** The list that answers in place of this exchange, once it is admitted: it receives hang-ups from then on. */
   list: { abort(): void } | undefined;
   /** A refusal that waits. */
@@ -103,6 +89,7 @@ export class Exchange implements BodyScoring, HeldRefusal, ExchangeRecord {
     private readonly door: Door,
     private readonly head: ExchangeHead,
   ) {
+    super();
     this.requestId = head.requestId;
     this.traceparent = head.traceparent;
     this.startedMs = head.startedMs;
@@ -164,11 +151,6 @@ export class Exchange implements BodyScoring, HeldRefusal, ExchangeRecord {
     if (this.write(200, headers, body)) this.door.options.observer.scored(this, timing);
   }
 
-  failed(cause: 'expired' | 'fault'): void {
-    if (cause === 'expired') this.overloaded('deadline');
-    else this.failedUnexpectedly();
-  }
-
   /** Refuses at the head of the request: the body is not read. */
   refuseHead(cause: PlainCause, headers = NO_HEADERS): void {
     this.refuseBeside({ cause, headers, ...problemAnswer(cause) }, NOTHING_COME);
@@ -214,7 +196,6 @@ export class Exchange implements BodyScoring, HeldRefusal, ExchangeRecord {
     this.refuse({ cause: problem.kind, headers: NO_HEADERS, ...bodyRefusal(problem) });
   }
 
-  /** An unexpected error, which no refusal covers. */
   failedUnexpectedly(): void {
     this.refuse({ cause: 'internal', headers: NO_HEADERS, ...problemAnswer('internal') });
   }

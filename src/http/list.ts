@@ -7,7 +7,7 @@ import { isBodyProblem } from '../reading/read.js';
 import type { HistoryToCome, ReadRequest } from '../records/request.js';
 import type { LineLane, ScoredRow, ScoreHandler, ScoringModel, Timing } from '../scoring/scorer.js';
 import { answerBody, type Asked } from './answerBody.js';
-import type { ExchangeRecord } from './accessLog.js';
+import type { ExchangeRecord } from './exchangeRecord.js';
 import type { Door } from './door.js';
 import type { ListAnswer } from './reply.js';
 import type { CountedLines } from './listCount.js';

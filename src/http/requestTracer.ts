@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.js';
 import type { RefusalCause } from '../contract/metrics.js';
 import type { Timing } from '../scoring/scorer.js';
 import { sampledParent, type TracedRequest, type TracedStages } from '../tracing/tracedRequest.js';
-import type { ExchangeRecord } from './accessLog.js';
+import type { ExchangeRecord } from './exchangeRecord.js';
 
 /** How a request ended. */
 interface Ending {

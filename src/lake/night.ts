@@ -1,8 +1,8 @@
 import { momentMs } from '#rules/moment.js';
+import { dayAt } from '../base/days.js';
 import { OperatorError } from '../base/errors.js';
 import { LAST_DAY, NIGHT_LENGTH, dayOf } from '../history/night.js';
 
-const DAY_MS = 86_400_000;
 /** Numbers from here on are milliseconds since 1970: 1973. */
 const MILLISECONDS_FROM = 1e11;
 
@@ -30,7 +30,7 @@ export function nightOf(order: unknown): number | string {
 
 function nightOfNumber(order: number): number | string {
   const isMoment = order >= MILLISECONDS_FROM;
-  const night = isMoment ? Math.floor(order / DAY_MS) : (dayOf(dateOf(order)) ?? order);
+  const night = isMoment ? dayAt(order) : (dayOf(dateOf(order)) ?? order);
   if (Number.isInteger(night) && night >= 0 && night <= LAST_DAY) return night;
   return `${WHAT} is a number that is no night: give days from 0 to ${LAST_DAY}, dates as 20261121, or milliseconds since 1970, not seconds, micro- or nanoseconds`;
 }

@@ -1,9 +1,10 @@
 import { MIXTURES } from '../contract/explanation.js';
 import { FEATURE_COUNT, TARGET_COUNT } from '../contract/features.js';
-import { PAST_MAX, SCORE_FIELDS } from '#rules/fields.js';
+import { LABEL_FIELDS, PAST_MAX, SCORE_FIELDS } from '#rules/fields.js';
 
-/** Columns of the output `scores`: the five scores, then the probabilities of High valence and arousal. */
-export const OUTPUT_COLUMNS = 7;
+/** The output `scores`: the five scores, from this column on the probabilities of High valence and arousal. */
+export const FIRST_PROBABILITY = SCORE_FIELDS.length;
+export const OUTPUT_COLUMNS = FIRST_PROBABILITY + LABEL_FIELDS.length;
 
 /** The tensors of a graph, in order. */
 export type GraphTensors = Readonly<Record<'inputs' | 'outputs', readonly Tensor[]>>;

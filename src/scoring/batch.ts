@@ -1,12 +1,9 @@
-import { OUTPUT_COLUMNS } from '../model/tensors.js';
+import { SCORE_BOUNDS } from '#rules/fields.js';
+import { FIRST_PROBABILITY, OUTPUT_COLUMNS } from '../model/tensors.js';
 import type { PredictionRequest } from '../records/request.js';
 import type { BatchVariant } from '../contract/graphVariant.js';
 import { explanationAt, writeExplained, writeRow, type Block } from './batchBuffers.js';
 import type { ScoredRow, ScoreHandler, ScoringModel } from './scorer.js';
-
-/** The labels' probabilities follow the five scores. */
-const FIRST_PROBABILITY = 5;
-const SCORE_MAX = 100;
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -99,7 +96,7 @@ export class Batch {
     const first = row * OUTPUT_COLUMNS;
     for (let column = 0; column < OUTPUT_COLUMNS; column++) {
       const value = scores[first + column]!; // row < batchMax
-      if (!(value >= 0 && value <= (column < FIRST_PROBABILITY ? SCORE_MAX : 1))) return false;
+      if (!(value >= 0 && value <= (column < FIRST_PROBABILITY ? SCORE_BOUNDS.maximum : 1))) return false;
     }
     return true;
   }

@@ -1,10 +1,8 @@
 import type { LoopRecorders } from '../contract/metrics.js';
 import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
+import { FIRST_PROBABILITY } from '../model/tensors.js';
 import { hundredths, type Thresholds } from '../pipeline/respond.js';
 import type { ScoredRow } from './scorer.js';
-
-/** They follow the scores, in their order. */
-const FIRST_PROBABILITY = SCORE_FIELDS.length;
 
 /**
  * Counts how far the shadow model differs from the model that answers, in the metrics of one event loop. Compares scores

@@ -1,6 +1,7 @@
 import t from 'tap';
 import type { IndexedRecord } from '#acuity/auth/authenticator.js';
-import { allocateLimits, dayOf, Limits, type KeyLimits } from '#acuity/auth/limits.js';
+import { allocateLimits, Limits, type KeyLimits } from '#acuity/auth/limits.js';
+import { dayAt } from '#acuity/base/days.js';
 import { KeyStoreError } from '#acuity/auth/record.js';
 import { RedisCounts } from '#acuity/auth/redisCounts.js';
 import { usageKey } from '#acuity/auth/redisNames.js';
@@ -69,7 +70,7 @@ class Fleet {
   }
 
   /** What `acuity keys usage` shows of a day. */
-  usage(day = dayOf(this.ms)): number {
+  usage(day = dayAt(this.ms)): number {
     return Number(this.store.send(['HGET', usageKey(day), 'key_1']) ?? 0);
   }
 

@@ -7,12 +7,10 @@ import {
   BURST_EXCEEDED,
   DAILY_EXCEEDED,
   SHARE_EXCEEDED,
-  dayOf,
   Limits,
-  msToNextDay,
 } from '#acuity/auth/limits.js';
+import { DAY_MS, dayAt, msToNextDay } from '#acuity/base/days.js';
 
-const DAY_MS = 86_400_000;
 const NOON_MS = 20_000 * DAY_MS + DAY_MS / 2;
 const KEY_INDEX = 3;
 
@@ -111,20 +109,20 @@ for (const days of [[1], [2], [30], [30, -30], [1, 2], [2, 1, 2, 1]]) {
 t.test('a request beyond the daily quota costs its token all the same', async (t) => {
   const { take } = scene(5, 1);
   const outcomes = Array.from({ length: 12 }, () => take());
-  t.strictSame(outcomes, [dayOf(NOON_MS), ...Array(9).fill(DAILY_EXCEEDED), BURST_EXCEEDED, BURST_EXCEEDED]);
+  t.strictSame(outcomes, [dayAt(NOON_MS), ...Array(9).fill(DAILY_EXCEEDED), BURST_EXCEEDED, BURST_EXCEEDED]);
 });
 
 t.test('the keyIndexes don’t touch one another', async (t) => {
   const { limits, key } = scene(1, 1);
   for (let keyIndex = 0; keyIndex < limits.keysMax; keyIndex++) {
-    t.equal(limits.take(keyIndex, key, NOON_MS), dayOf(NOON_MS));
+    t.equal(limits.take(keyIndex, key, NOON_MS), dayAt(NOON_MS));
     t.equal(limits.take(keyIndex, key, NOON_MS), DAILY_EXCEEDED);
   }
 });
 
 t.test('a restored count counts, and every change of a count is reported once', async (t) => {
   const { limits, key, admitted } = scene(null, 10, 100);
-  limits.restore(KEY_INDEX, dayOf(NOON_MS), 8);
+  limits.restore(KEY_INDEX, dayAt(NOON_MS), 8);
   t.strictSame(limits.takeChanged(), []);
   t.equal(admitted(5), 2);
   const day = limits.take(77, key, NOON_MS);
@@ -140,9 +138,9 @@ t.test('predictions count without a quota too, also when given back on the next 
   take(DAY_MS);
   limits.refund(KEY_INDEX, day ?? 0);
   t.match(tally(), {
-    day: dayOf(NOON_MS) + 1,
+    day: dayAt(NOON_MS) + 1,
     used: 1,
-    dayBefore: dayOf(NOON_MS),
+    dayBefore: dayAt(NOON_MS),
     usedBefore: 2,
   });
 });
@@ -161,10 +159,10 @@ t.test('a replica answers its share, and says whether the day or only the share 
   limits.shareBy(4);
   t.equal(admitted(99), 8, 'a quarter, rounded up, of a day that was not read yet');
   t.equal(take(), SHARE_EXCEEDED);
-  limits.limit(KEY_INDEX, dayOf(NOON_MS), 12, false);
+  limits.limit(KEY_INDEX, dayAt(NOON_MS), 12, false);
   t.equal(admitted(99), 4);
   t.equal(take(), SHARE_EXCEEDED);
-  limits.limit(KEY_INDEX, dayOf(NOON_MS), 12, true);
+  limits.limit(KEY_INDEX, dayAt(NOON_MS), 12, true);
   t.equal(take(), DAILY_EXCEEDED);
   t.equal(admitted(99, DAY_MS), 8, 'the next day begins with its share');
 });
@@ -173,7 +171,7 @@ t.test('a lock that a dead thread left is taken over', async (t) => {
   const { limits, take } = scene(1, null);
   // Sixteen cells a keyIndex, after a header of as many; the first is the lock.
   new Int32Array(limits.memory)[(KEY_INDEX + 1) * 16] = 1;
-  t.equal(take(), dayOf(NOON_MS));
+  t.equal(take(), dayAt(NOON_MS));
 });
 
 for (const [name, ratePerS, dailyMax, admits] of [
@@ -192,7 +190,7 @@ for (const [name, ratePerS, dailyMax, admits] of [
 
 t.test('tokens spent without asking may lead into debt, which the rate pays back', async (t) => {
   const { limits, take, admitted } = scene(10, null);
-  t.equal(take(), dayOf(NOON_MS));
+  t.equal(take(), dayAt(NOON_MS));
   limits.spend(KEY_INDEX, 10, 64, NOON_MS);
   t.equal(take(), BURST_EXCEEDED);
   t.equal(limits.tokensLeft(KEY_INDEX, 10, NOON_MS), -45, '65 spent, of which 20 are the bucket');
@@ -203,11 +201,11 @@ t.test('tokens spent without asking may lead into debt, which the rate pays back
 
 t.test('further tokens and counts are taken all or nothing', async (t) => {
   const { limits, key, take, admitted } = scene(10, 30);
-  t.equal(take(), dayOf(NOON_MS));
+  t.equal(take(), dayAt(NOON_MS));
   t.equal(limits.takeMore(KEY_INDEX, key, { tokens: 20, count: 1 }, NOON_MS), BURST_EXCEEDED);
   t.equal(limits.takeMore(KEY_INDEX, key, { tokens: 1, count: 30 }, NOON_MS), DAILY_EXCEEDED);
-  t.equal(limits.takeMore(KEY_INDEX, key, { tokens: 19, count: 29 }, NOON_MS), dayOf(NOON_MS));
+  t.equal(limits.takeMore(KEY_INDEX, key, { tokens: 19, count: 29 }, NOON_MS), dayAt(NOON_MS));
   t.equal(take(), BURST_EXCEEDED, 'nothing that was refused was taken');
-  limits.refund(KEY_INDEX, dayOf(NOON_MS), 2);
+  limits.refund(KEY_INDEX, dayAt(NOON_MS), 2);
   t.equal(admitted(5, 2_000), 2);
 });

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { openKeyring } from '#acuity/auth/keyring.js';
 import { issue, revoked, type KeyOrder } from '#acuity/auth/lifecycle.js';
-import { allocateLimits, dayOf, Limits } from '#acuity/auth/limits.js';
+import { allocateLimits, Limits } from '#acuity/auth/limits.js';
+import { dayAt } from '#acuity/base/days.js';
 import { openStores } from '#acuity/auth/location.js';
 import { RedisAddress } from '#acuity/auth/redisConnection.js';
 import type { KeyStores, Ledger } from '#acuity/auth/store.js';
@@ -76,7 +77,7 @@ async function revokeAt(t: Test, url: string, id: string): Promise<void> {
 }
 
 async function usageAt(t: Test, url: string, id: string): Promise<number> {
-  const today = dayOf(Date.now());
+  const today = dayAt(Date.now());
   // The test may run over midnight.
   const days = await (await openAt(t, url)).usage(today - 1, today);
   return days.reduce((sum, { used }) => sum + (used[id] ?? 0), 0);

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap';
 import { seededRandom } from '#acuity/base/random.js';
 import { registerJudge } from '#acuity/commands/judge.js';
 import { defaultConfig } from '#acuity/config/options.js';
-import { dateOf } from '#acuity/history/night.js';
+import { dateOf } from '#acuity/base/days.js';
 import { outcomeOf, type Outcome } from '#acuity/judge/outcomes.js';
 import { jsonOf, textOf } from '#acuity/judge/report.js';
 import { judgeRows, type JudgeOrder } from '#acuity/judge/run.js';

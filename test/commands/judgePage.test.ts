@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { dateOf } from '#acuity/history/night.js';
+import { dateOf } from '#acuity/base/days.js';
 import { DESK, PHONE, WITHOUT_BROWSER, openBrowser, openPage } from '#fixtures/browser.js';
 import { acuity } from '#fixtures/scripts.js';
 import { bodiesOf } from '#fixtures/tables.js';

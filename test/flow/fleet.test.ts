@@ -1,7 +1,7 @@
 import t from 'tap';
 import { openStores } from '#acuity/auth/location.js';
 import { issue, revoked } from '#acuity/auth/lifecycle.js';
-import { dayOf } from '#acuity/auth/limits.js';
+import { dayAt } from '#acuity/base/days.js';
 import { requestBody } from '../fixtures/bodies.js';
 import { REDIS, startStore } from '../fixtures/redis.js';
 import { CLEAN, startServer } from '../fixtures/server.js';
@@ -18,7 +18,7 @@ t.test('a replica at a shared store', { skip }, async (t) => {
   await stores.keys.insert(record);
   const server = await startServer(t, { env: { ACUITY_KEYS: store.url, ACUITY_STOP_DELAY_MS: '3000' } });
   const used = async (): Promise<number> => {
-    const today = dayOf(Date.now());
+    const today = dayAt(Date.now());
     return (await stores.usage(today - 1, today)).reduce((sum, day) => sum + (day.used[record.id] ?? 0), 0);
   };
   const predict = async (key: string, body = BODY): Promise<number> =>

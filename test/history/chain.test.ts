@@ -13,7 +13,7 @@ import type { HistoryDesk } from '#acuity/history/historyDesk.js';
 import type { WasmParser } from '#acuity/reading/wasmParser.js';
 import type { GivenMeasurement } from '#acuity/records/request.js';
 import { QUANTITIES } from '#acuity/history/longRun.js';
-import { dateOf } from '#acuity/history/night.js';
+import { dateOf } from '#acuity/base/days.js';
 import { featuriseRecord } from '#acuity/pipeline/featurise.js';
 import { adjustedRow } from '#acuity/pipeline/measuredRow.js';
 import { LAYOUT } from '#acuity/records/layout.js';

@@ -1,5 +1,6 @@
 import t from 'tap';
-import { LAST_DAY, dateOf, dayOf } from '#acuity/history/night.js';
+import { dateOf } from '#acuity/base/days.js';
+import { LAST_DAY, dayOf } from '#acuity/history/night.js';
 
 t.test('every day of the years is its own date', async (t) => {
   let wrong = 0;

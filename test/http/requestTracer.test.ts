@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { ExchangeRecord } from '#acuity/http/accessLog.js';
+import type { ExchangeRecord } from '#acuity/http/exchangeRecord.js';
 import { RequestTracer } from '#acuity/http/requestTracer.js';
 import { type TracedRequest, TraceQueue } from '#acuity/tracing/tracedRequest.js';
 

@@ -5,7 +5,7 @@ import { readRecording, type Recording } from '#adapters/recording.js';
 import { seededRandom } from '#acuity/base/random.js';
 import type { PredictionRequestBody } from '#acuity/contract/request.js';
 import type { PredictionResponse } from '#acuity/contract/response.js';
-import { dateOf } from '#acuity/history/night.js';
+import { dateOf } from '#acuity/base/days.js';
 import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import { session } from '#fixtures/bodies.js';
 import {

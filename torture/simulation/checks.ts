@@ -1,4 +1,5 @@
-import { BURST_S, dayOf } from '#acuity/auth/limits.js';
+import { BURST_S } from '#acuity/auth/limits.js';
+import { dayAt } from '#acuity/base/days.js';
 import type { Admission } from '#acuity/auth/rateLimiter.js';
 import type { Config } from '#acuity/config/options.js';
 import type { Faults } from './faults.js';
@@ -54,7 +55,7 @@ export class Checks {
     const { scheduler, seats } = this.options;
     const { actor } = scheduler;
     const look = (): void => {
-      const today = dayOf(scheduler.wallMs);
+      const today = dayAt(scheduler.wallMs);
       this.options.bound.look(
         this.options.keys.map(({ id }) => id),
         [today - 1, today, today + 1],
@@ -89,9 +90,9 @@ export class Checks {
     const { scheduler, bound, fail } = this.options;
     const { member, replica } = seat;
     // A replica whose clock is late begins a day without knowing what the others have answered of it.
-    const isNewDay = dayOf(replica.clock.nowMs() - NEW_DAY_MS) < day;
+    const isNewDay = dayAt(replica.clock.nowMs() - NEW_DAY_MS) < day;
     const times = { nowMs: scheduler.nowMs, contactMs: isNewDay ? 0 : this.contactMs(seat) };
-    const today = dayOf(replica.clock.nowMs());
+    const today = dayAt(replica.clock.nowMs());
     if (day !== today) fail(`a prediction of day ${today} counts for day ${day}`);
     if (key.ratePerS !== null) this.take(key.id, key.ratePerS, tokens);
     for (let prediction = 0; prediction < count; prediction++) {
@@ -129,8 +130,8 @@ export class Checks {
   /** What the store has counted is what was answered. */
   counts({ hasLosses, hasKills }: Excuses): void {
     const { scheduler, keys, store, bound, fail } = this.options;
-    const first = dayOf(scheduler.startMs) - 1;
-    const today = dayOf(scheduler.wallMs);
+    const first = dayAt(scheduler.startMs) - 1;
+    const today = dayAt(scheduler.wallMs);
     for (const { id } of keys) {
       let net = 0;
       for (let day = first; day <= today + 1; day++) {
@@ -149,7 +150,7 @@ export class Checks {
   sums({ hasLosses, hasKills }: Excuses): void {
     if (hasLosses || hasKills) return;
     const { scheduler, keys, store, fail } = this.options;
-    const today = dayOf(scheduler.wallMs);
+    const today = dayAt(scheduler.wallMs);
     for (const { id } of keys) {
       const [sum, counted] = [store.usage(id, today), store.counted(id, today)];
       if (sum !== counted) fail(`keys usage shows ${sum} of ${id}, ${counted} were counted`);

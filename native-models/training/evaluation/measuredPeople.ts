@@ -1,4 +1,4 @@
-import { dateOf } from '#acuity/history/night.js';
+import { dateOf } from '#acuity/base/days.js';
 import { HALF_LIFE_NIGHTS } from '#acuity/history/longRun.js';
 import { MEASURED_FIELDS, type MeasuredField } from '#rules/fields.js';
 import {

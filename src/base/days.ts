@@ -1,0 +1,17 @@
+/** UTC days, counted from 1970-01-01 on, which is day 0. */
+
+export const DAY_MS = 86_400_000;
+
+/** The day of an epoch time in milliseconds. */
+export function dayAt(epochMs: number): number {
+  return Math.floor(epochMs / DAY_MS);
+}
+
+/** A day as ISO 8601 writes it: 2030-01-31. */
+export function dateOf(day: number): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, '2030-01-31'.length);
+}
+
+export function msToNextDay(epochMs: number): number {
+  return (dayAt(epochMs) + 1) * DAY_MS - epochMs;
+}

@@ -3,7 +3,7 @@ import { chanceOf, errorOf, estimate, intervalOf, type Drawn, type OutcomeEstima
 import { EXPECTED } from './expected.js';
 import type { Nights } from './nights.js';
 import { betterSign, type Outcome } from './outcomes.js';
-import { VIEWS, sumsOf, type JudgedNights, type View } from './sums.js';
+import { VIEWS, eachPerson, sumsOf, type JudgedNights, type View } from './sums.js';
 
 /** Probability of any false claim over everything judged together. */
 export const ALPHA = 0.05;
@@ -82,7 +82,9 @@ export function judge(
   const judged = outcomes.map((outcome, index) => {
     const place = places.outcomes[index];
     if (place === undefined) throw new Error('an outcome without a column');
-    return judgeOne(nightsOf(nights, places, place), outcome, options);
+    const { minutes, heart } = places;
+    const judged = nights.take({ ...place, minutes, heart }, ['outcome', 'score']);
+    return judgeOne(judged, outcome, options);
   });
   return withHolm(judged);
 }
@@ -97,8 +99,7 @@ function judgeOne(nights: JudgedNights, outcome: Outcome, { seed, draws }: Judge
   const signs = { score: sign, coin: 1, minutes: better, heart: -better as 1 | -1, own: 1 } as const;
   const people = nights.starts.length - 1;
   let peopleTwice = 0;
-  for (let person = 0; person < people; person++)
-    if ((nights.starts[person + 1] ?? 0) - (nights.starts[person] ?? 0) > 1) peopleTwice++;
+  eachPerson(nights.starts, (from, to) => (peopleTwice += to - from > 1 ? 1 : 0));
   return {
     outcome,
     people,
@@ -121,19 +122,8 @@ function sidesOf(values: Float64Array): readonly [low: number, isTwoSided: boole
 }
 
 function knownOf(values: Float64Array): number {
-  let known = 0;
-  for (const value of values) if (!Number.isNaN(value)) known++;
-  return known;
+  return values.reduce((known, value) => (Number.isNaN(value) ? known : known + 1), 0);
 }
-
-/** The nights that have the outcome and a score. */
-function nightsOf(nights: Nights, { minutes, heart }: NightPlaces, at: ScoredPlace): JudgedNights {
-  const { starts, columns } = nights.take([at.outcome, at.score, minutes, heart], 2);
-  const [outcome = NONE, score = NONE, slept = NONE, rate = NONE] = columns;
-  return { starts, outcome, score, minutes: slept, heart: rate };
-}
-
-const NONE = new Float64Array();
 
 interface Test {
   readonly index: number;

@@ -12,6 +12,8 @@ import {
 } from '../pipeline/measured.js';
 import type { MeasuringConstants } from '../pipeline/measuredRow.js';
 import { drawnOver, type Drawn } from './estimates.js';
+import type { Grouped } from './nights.js';
+import { eachPerson } from './sums.js';
 
 /** The numbers of tests before a night for which the gain is computed. */
 export const TESTS = [1, 2, 5] as const;
@@ -20,17 +22,8 @@ export const TESTS = [1, 2, 5] as const;
 export const WAYS = ['fifty', 'score', 'mean', 'shrunk', 'measured', 'fitted'] as const;
 export type Way = (typeof WAYS)[number];
 
-/** The measured nights, grouped by person, each person's in order of time. */
-export interface MeasuredNights {
-  /** The index of each person's first night; one more entry at the end. */
-  readonly starts: Int32Array;
-  /** 0 to 100. */
-  readonly value: Float64Array;
-  /** The network's score for the night, 0 to 100. */
-  readonly score: Float64Array;
-  /** Days since 1970. */
-  readonly day: Float64Array;
-}
+/** The measured nights: values and the network's scores from 0 to 100, days since 1970. */
+export type MeasuredNights = Grouped<'value' | 'score' | 'day'>;
 
 /**
  * The gain from `tests` measurements: mean errors over the same nights, those with that many measurements before
@@ -87,9 +80,8 @@ function purchaseOf(nights: MeasuredNights, options: PurchaseOptions): Purchase 
   const { starts, value } = nights;
   const { tests } = options;
   const sums: Float64Array[] = [];
-  for (let person = 0; person + 1 < starts.length; person++) {
-    const [from = 0, to = 0] = starts.subarray(person, person + 2);
-    if (to - from <= tests) continue;
+  eachPerson(starts, (from, to) => {
+    if (to - from <= tests) return;
     const own = new Float64Array(WIDTH);
     for (let night = from + tests; night < to; night++) {
       const said = foretold(nights, night, options);
@@ -98,7 +90,7 @@ function purchaseOf(nights: MeasuredNights, options: PurchaseOptions): Purchase 
         own[1 + place] = (own[1 + place] ?? 0) + Math.abs((value[night] ?? NaN) - said[way]);
     }
     sums.push(own);
-  }
+  });
   const error = (all: Float64Array, way: Way): number =>
     (all[1 + WAYS.indexOf(way)] ?? NaN) / (all[0] ?? NaN);
   const [gain = UNKNOWN, ...drawn] = drawnOver(
@@ -155,9 +147,8 @@ function foretold(
 function reliabilityOf({ starts, value, score }: MeasuredNights, options: MeasuredOptions): Drawn {
   const { field } = options;
   const sums: Float64Array[] = [];
-  for (let person = 0; person + 1 < starts.length; person++) {
-    const [from = 0, to = 0] = starts.subarray(person, person + 2);
-    if (to - from < 2) continue;
+  eachPerson(starts, (from, to) => {
+    if (to - from < 2) return;
     let total = 0;
     let squares = 0;
     for (let night = from; night < to; night++) {
@@ -169,7 +160,7 @@ function reliabilityOf({ starts, value, score }: MeasuredNights, options: Measur
     // The sums of each person, and the square of the mean: both the variance between people and that within them add
     // up over people.
     sums.push(Float64Array.of(count, total, squares, count * count, (total * total) / count, 1));
-  }
+  });
   const [reliability = UNKNOWN] = drawnOver(
     sums,
     (all) => {

@@ -1,12 +1,10 @@
 import { OperatorError } from '../base/errors.js';
 
-/** Nights grouped by person, each person's in order of time. */
-export interface Grouped {
+/** Columns of nights grouped by person, each person's in order of time; NaN where a value is missing. */
+export type Grouped<Name extends string> = Readonly<Record<Name, Float64Array>> & {
   /** The index of each person's first night; one more entry at the end. */
   readonly starts: Int32Array;
-  /** The requested columns, in order; NaN where a value is missing. */
-  readonly columns: readonly Float64Array[];
-}
+};
 
 /** Collects nights, each person's in order of time, with some numbers for each, in compact memory. */
 export class Nights {
@@ -36,43 +34,32 @@ export class Nights {
     this.length++;
   }
 
-  /**
-   * The columns at `places`, of the nights in which the first `needed` of them are known; each person's stay in the
-   * order in which they were added.
-   */
-  take(places: readonly number[], needed: number): Grouped {
+  /** The columns at `places`, of the nights in which the `needed` ones are known. */
+  take<Name extends string>(
+    places: Readonly<Record<Name, number>>,
+    needed: readonly NoInfer<Name>[],
+  ): Grouped<Name> {
     const { people } = this;
-    const columns = places.map((place) => {
-      const column = this.columns[place];
-      if (column === undefined) throw new Error('no such column');
-      return column;
-    });
-    const asked = columns.slice(0, needed);
+    const columnOf = (name: Name): Float32Array => this.columns[places[name]] ?? new Float32Array();
+    const asked = needed.map(columnOf);
     const chosen = this.byPerson().filter((night) => asked.every((column) => !Number.isNaN(column[night])));
     const starts: number[] = [];
     for (const [place, night] of chosen.entries())
       if (place === 0 || people[night] !== people[chosen[place - 1] ?? 0]) starts.push(place);
     starts.push(chosen.length);
-    return {
-      starts: Int32Array.from(starts),
-      columns: columns.map((column) => Float64Array.from(chosen, (night) => column[night] ?? NaN)),
-    };
+    const columns = (Object.keys(places) as Name[]).map((name) => {
+      const column = columnOf(name);
+      return [name, Float64Array.from(chosen, (night) => column[night] ?? NaN)];
+    });
+    return { ...Object.fromEntries(columns), starts: Int32Array.from(starts) } as Grouped<Name>;
   }
 
   /** Indices of the nights grouped by person, in their original order. */
   private byPerson(): Int32Array {
-    const people = this.people.subarray(0, this.length);
-    const most = people.reduce((highest, person) => Math.max(highest, person), -1);
-    const starts = new Int32Array(most + 2);
-    for (const person of people) starts[person + 1] = (starts[person + 1] ?? 0) + 1;
-    for (let person = 0; person <= most; person++)
-      starts[person + 1] = (starts[person + 1] ?? 0) + (starts[person] ?? 0);
-    const order = new Int32Array(people.length);
-    for (const [night, person] of people.entries()) {
-      const place = starts[person] ?? 0;
-      order[place] = night;
-      starts[person] = place + 1;
-    }
-    return order;
+    const { length, nightsMax } = this;
+    const people = this.people.subarray(0, length);
+    // A person and a night as one number, below 2^53.
+    const keys = Float64Array.from(people, (person, night) => person * nightsMax + night);
+    return Int32Array.from(keys.sort(), (key) => key % nightsMax);
   }
 }

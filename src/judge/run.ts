@@ -75,10 +75,8 @@ function boughtOf(
     const place = places.measured[index];
     const field = MEASURED_FIELDS.find((name) => name === outcome.score);
     if (place === undefined || field === undefined) throw new Error('not to be measured');
-    const { starts, columns } = nights.take([place.outcome, place.score, places.day], 3);
-    const [value = NONE, score = NONE, day = NONE] = columns;
-    return { outcome, verdict: judgeMeasured({ starts, value, score, day }, { ...options, field }) };
+    const own = { value: place.outcome, score: place.score, day: places.day };
+    const taken = nights.take(own, ['value', 'score', 'day']);
+    return { outcome, verdict: judgeMeasured(taken, { ...options, field }) };
   });
 }
-
-const NONE = new Float64Array();

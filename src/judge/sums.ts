@@ -1,4 +1,5 @@
 import { seededRandom } from '../base/random.js';
+import type { Grouped } from './nights.js';
 import { centredRanks } from './ranks.js';
 
 /** The predictors of an outcome: the score, and those that need no network. */
@@ -8,15 +9,8 @@ export type Predictor = (typeof PREDICTORS)[number];
 export const VIEWS = ['within', 'pooled'] as const;
 export type View = (typeof VIEWS)[number];
 
-/** The nights of one outcome, grouped by person, each person's in order of time. */
-export interface JudgedNights {
-  /** The index of each person's first night; one more entry at the end. */
-  readonly starts: Int32Array;
-  readonly outcome: Float64Array;
-  readonly score: Float64Array;
-  readonly minutes: Float64Array;
-  readonly heart: Float64Array;
-}
+/** The nights of one outcome. */
+export type JudgedNights = Grouped<'outcome' | 'score' | 'minutes' | 'heart'>;
 
 /** Number of outcomes before a night whose mean is the rival "own". */
 export const OWN_OUTCOMES = 5;
@@ -35,18 +29,26 @@ type Variable = (typeof VARIABLES)[number];
 const WIDTH = VARIABLES.length;
 const PAIRS = (WIDTH * (WIDTH + 1)) / 2;
 
-/** The position of each sum in a block. */
-const POOLED_SUMS = 1;
-const POOLED_PAIRS = POOLED_SUMS + WIDTH;
-const WITHIN_PAIRS = POOLED_PAIRS + PAIRS;
-const TWO_SIDED = WITHIN_PAIRS + PAIRS;
-const TWO_SIDED_PAIRS = TWO_SIDED + PREDICTORS.length;
-const CHANGE_SQUARES = TWO_SIDED_PAIRS + 1;
-const CHANGE_PRODUCTS = CHANGE_SQUARES + 1;
-const ERRORS = CHANGE_PRODUCTS + 1;
-/** For the score, for always 50, and for the mean of the person's last outcomes. */
-const ERROR_COUNT = 3;
-const SUMS = ERRORS + ERROR_COUNT;
+/** How many sums a block has of each kind; `errors` are for the score, always 50, and the person's last outcomes. */
+const COUNTS = {
+  nights: 1,
+  pooledSums: WIDTH,
+  pooled: PAIRS,
+  within: PAIRS,
+  ordered: PREDICTORS.length,
+  twoSidedPairs: 1,
+  changeSquares: 1,
+  changeProducts: 1,
+  errors: 3,
+} as const;
+type Kind = keyof typeof COUNTS;
+const KINDS = Object.keys(COUNTS) as Kind[];
+const sizeOf = (kinds: readonly Kind[]): number => kinds.reduce((sum, kind) => sum + COUNTS[kind], 0);
+const SUMS = sizeOf(KINDS);
+/** Where those of each kind begin. */
+const AT = Object.fromEntries(KINDS.map((kind, index) => [kind, sizeOf(KINDS.slice(0, index))])) as Readonly<
+  Record<Kind, number>
+>;
 
 export function indexOf(variable: Variable): number {
   return VARIABLES.indexOf(variable);
@@ -60,26 +62,30 @@ export interface SumOptions {
   readonly low: number | undefined;
 }
 
+/** Visits each person's nights, from one index up to another. */
+export function eachPerson(
+  starts: Int32Array,
+  visit: (from: number, to: number, person: number) => void,
+): void {
+  for (let person = 0; person + 1 < starts.length; person++)
+    visit(starts[person] ?? 0, starts[person + 1] ?? 0, person);
+}
+
 /**
  * The basis of all statistics of an outcome: `SUMS` additive numbers for each person or block of people. Ranks are
  * computed once, over all nights and within each person; a draw of people only changes whose ranks count.
  */
 export function sumsOf(nights: JudgedNights, options: SumOptions): Float64Array[] {
-  const people = nights.starts.length - 1;
-  const blocks = Math.min(people, BLOCKS_MAX);
-  const sums = new Float64Array(blocks * SUMS);
+  const { outcome, starts } = nights;
   const raw = rawOf(nights, options.seed);
-  const adder = new Adder(nights, raw, options, sums, blocks);
-  const count = nights.outcome.length;
-  const ranks = VARIABLES.map(() => new Float64Array(count));
-  writeRanks(raw, ranks, 0, count);
-  adder.addPooled(ranks);
-  for (let person = 0; person < people; person++) {
-    const [from = 0, to = 0] = nights.starts.subarray(person, person + 2);
-    writeRanks(raw, ranks, from, to);
-  }
-  adder.addWithin(ranks);
-  return Array.from({ length: blocks }, (_, block) => sums.subarray(block * SUMS, (block + 1) * SUMS));
+  const ranks = VARIABLES.map(() => new Float64Array(outcome.length));
+  const count = Math.min(starts.length - 1, BLOCKS_MAX);
+  const blocks = Array.from({ length: count }, () => new Block(nights, raw, ranks, options));
+  writeRanks(raw, ranks, 0, outcome.length);
+  eachPerson(starts, (from, to, person) => blocks[person % count]?.addPooled(from, to));
+  eachPerson(starts, (from, to) => writeRanks(raw, ranks, from, to));
+  eachPerson(starts, (from, to, person) => blocks[person % count]?.addWithin(from, to));
+  return blocks.map(({ sums }) => sums);
 }
 
 /** The outcome and its predictors as values. */
@@ -92,8 +98,7 @@ function rawOf({ outcome, score, minutes, heart, starts }: JudgedNights, seed: n
 /** The mean of the person's last outcomes before each night; NaN before the first. */
 function ownMeans(outcome: Float64Array, starts: Int32Array): Float64Array {
   const means = new Float64Array(outcome.length).fill(NaN);
-  for (let person = 0; person + 1 < starts.length; person++) {
-    const [from = 0, to = 0] = starts.subarray(person, person + 2);
+  eachPerson(starts, (from, to) => {
     let sum = 0;
     for (let night = from; night < to; night++) {
       const known = Math.min(night - from, OWN_OUTCOMES);
@@ -101,7 +106,7 @@ function ownMeans(outcome: Float64Array, starts: Int32Array): Float64Array {
       sum += outcome[night] ?? 0;
       if (known === OWN_OUTCOMES) sum -= outcome[night - OWN_OUTCOMES] ?? 0;
     }
-  }
+  });
   return means;
 }
 
@@ -140,86 +145,58 @@ function writeCentred(
     into[night] = Number.isNaN(minutes[night] ?? NaN) ? 0 : valueOf(night) - sum / known;
 }
 
-/** Adds each person's nights to the sums of the person's block. */
-class Adder {
-  private readonly row = new Float64Array(WIDTH);
+/** The sums of a person or a block of people. */
+class Block {
+  readonly sums = new Float64Array(SUMS);
 
   constructor(
     private readonly nights: JudgedNights,
     private readonly raw: readonly Float64Array[],
+    private readonly ranks: readonly Float64Array[],
     private readonly options: SumOptions,
-    private readonly sums: Float64Array,
-    private readonly blocks: number,
   ) {}
 
-  addPooled(ranks: readonly Float64Array[]): void {
-    this.each((block, from, to) => {
-      for (let night = from; night < to; night++) {
-        this.read(ranks, night);
-        this.add(block, 1);
-        for (let variable = 0; variable < WIDTH; variable++)
-          this.add(block + POOLED_SUMS + variable, this.row[variable] ?? 0);
-        this.addPairs(block + POOLED_PAIRS);
-        this.addErrors(block + ERRORS, night);
-      }
-    });
-  }
-
-  addWithin(ranks: readonly Float64Array[]): void {
-    const { low } = this.options;
-    this.each((block, from, to) => {
-      if (to - from < 2) return;
-      for (let night = from; night < to; night++) {
-        this.read(ranks, night);
-        this.addPairs(block + WITHIN_PAIRS);
-      }
-      this.addChange(block, from, to);
-      if (low !== undefined) this.addTwoSided(ranks, block, from, to, low);
-    });
-  }
-
-  private each(visit: (block: number, from: number, to: number) => void): void {
-    const { starts } = this.nights;
-    for (let person = 0; person + 1 < starts.length; person++) {
-      visit((person % this.blocks) * SUMS, starts[person] ?? 0, starts[person + 1] ?? 0);
+  /** Adds a person's nights, ranked among all. */
+  addPooled(from: number, to: number): void {
+    const { outcome, score } = this.nights;
+    const { sign } = this.options;
+    for (let night = from; night < to; night++) {
+      this.add(AT.nights, 1);
+      for (let variable = 0; variable < WIDTH; variable++)
+        this.add(AT.pooledSums + variable, this.ranks[variable]?.[night] ?? 0);
+      this.addPairs(AT.pooled, night);
+      const own = this.raw[indexOf('own')]?.[night] ?? NaN;
+      const percentile = sign === 1 ? score[night] : 100 - (score[night] ?? 0);
+      for (const [place, guess] of [percentile ?? 0, ALWAYS, Number.isNaN(own) ? ALWAYS : own].entries())
+        this.add(AT.errors + place, Math.abs((outcome[night] ?? 0) - guess));
     }
   }
 
-  private read(ranks: readonly Float64Array[], night: number): void {
-    for (let variable = 0; variable < WIDTH; variable++) this.row[variable] = ranks[variable]?.[night] ?? 0;
+  /** The same, ranked among themselves. */
+  addWithin(from: number, to: number): void {
+    if (to - from < 2) return;
+    const { outcome, score } = this.nights;
+    const [outcomeMean, scoreMean] = [meanOf(outcome, from, to), meanOf(score, from, to)];
+    for (let night = from; night < to; night++) {
+      this.addPairs(AT.within, night);
+      // The covariance of the outcome with the score's deviation from the person's mean score.
+      const change = (score[night] ?? 0) - scoreMean;
+      this.add(AT.changeSquares, change * change);
+      this.add(AT.changeProducts, change * ((outcome[night] ?? 0) - outcomeMean));
+    }
+    if (this.options.low !== undefined) this.addTwoSided(from, to, this.options.low);
   }
 
   private add(place: number, value: number): void {
     this.sums[place] = (this.sums[place] ?? 0) + value;
   }
 
-  private addPairs(first: number): void {
+  private addPairs(first: number, night: number): void {
     let place = first;
     for (let left = 0; left < WIDTH; left++) {
-      const value = this.row[left] ?? 0;
-      for (let right = left; right < WIDTH; right++) this.add(place++, value * (this.row[right] ?? 0));
-    }
-  }
-
-  private addErrors(first: number, night: number): void {
-    const { sign } = this.options;
-    const outcome = this.nights.outcome[night] ?? 0;
-    const score = this.nights.score[night] ?? 0;
-    const own = this.raw[indexOf('own')]?.[night] ?? NaN;
-    this.add(first, Math.abs(outcome - (sign === 1 ? score : 100 - score)));
-    this.add(first + 1, Math.abs(outcome - ALWAYS));
-    this.add(first + 2, Math.abs(outcome - (Number.isNaN(own) ? ALWAYS : own)));
-  }
-
-  /** The covariance of the outcome with the score's deviation from the person's mean score. */
-  private addChange(block: number, from: number, to: number): void {
-    const { outcome, score } = this.nights;
-    const outcomeMean = meanOf(outcome, from, to);
-    const scoreMean = meanOf(score, from, to);
-    for (let night = from; night < to; night++) {
-      const change = (score[night] ?? 0) - scoreMean;
-      this.add(block + CHANGE_SQUARES, change * change);
-      this.add(block + CHANGE_PRODUCTS, change * ((outcome[night] ?? 0) - outcomeMean));
+      const value = this.ranks[left]?.[night] ?? 0;
+      for (let right = left; right < WIDTH; right++)
+        this.add(place++, value * (this.ranks[right]?.[night] ?? 0));
     }
   }
 
@@ -227,23 +204,17 @@ class Adder {
    * Counts a person's pairs of nights with different values, and how much more often a predictor orders them
    * correctly than wrongly.
    */
-  private addTwoSided(
-    ranks: readonly Float64Array[],
-    block: number,
-    from: number,
-    to: number,
-    low: number,
-  ): void {
+  private addTwoSided(from: number, to: number, low: number): void {
     const { outcome } = this.nights;
     let high = 0;
     for (let night = from; night < to; night++) if (outcome[night] !== low) high++;
-    this.add(block + TWO_SIDED_PAIRS, high * (to - from - high));
-    for (let predictor = 0; predictor < PREDICTORS.length; predictor++) {
-      const rank = ranks[1 + predictor];
+    this.add(AT.twoSidedPairs, high * (to - from - high));
+    for (const [place] of PREDICTORS.entries()) {
+      const rank = this.ranks[1 + place];
       let sum = 0;
       for (let night = from; night < to; night++)
         sum += ((outcome[night] !== low ? 1 : 0) - high / (to - from)) * (rank?.[night] ?? 0);
-      this.add(block + TWO_SIDED + predictor, sum * (to - from));
+      this.add(AT.ordered + place, sum * (to - from));
     }
   }
 }
@@ -257,12 +228,14 @@ function meanOf(values: Float64Array, from: number, to: number): number {
 /** The covariances of the variables times the number of nights, written to `into`: [WIDTH, WIDTH]. */
 export function covariancesOf(sums: Float64Array, view: View, into: Float64Array): void {
   const nights = sums[0] ?? 0;
-  let place = view === 'pooled' ? POOLED_PAIRS : WITHIN_PAIRS;
+  let place = AT[view];
   for (let left = 0; left < WIDTH; left++) {
     for (let right = left; right < WIDTH; right++) {
       const product = sums[place++] ?? 0;
       const means =
-        view === 'within' ? 0 : ((sums[POOLED_SUMS + left] ?? 0) * (sums[POOLED_SUMS + right] ?? 0)) / nights;
+        view === 'within'
+          ? 0
+          : ((sums[AT.pooledSums + left] ?? 0) * (sums[AT.pooledSums + right] ?? 0)) / nights;
       into[left * WIDTH + right] = into[right * WIDTH + left] = product - means;
     }
   }
@@ -291,13 +264,13 @@ export function takeOut(covariances: Float64Array, by: number, least: number): v
  * The share of a person's pairs of nights with different values that a predictor orders correctly; NaN without any.
  */
 export function twoSidedWithin(sums: Float64Array, predictor: Predictor): number {
-  const right = sums[TWO_SIDED + PREDICTORS.indexOf(predictor)] ?? NaN;
-  return 0.5 + right / (sums[TWO_SIDED_PAIRS] ?? 0);
+  const right = sums[AT.ordered + PREDICTORS.indexOf(predictor)] ?? NaN;
+  return 0.5 + right / (sums[AT.twoSidedPairs] ?? 0);
 }
 
 /** Change of the outcome for each point of the score above the person's own mean. */
 export function slopeOf(sums: Float64Array): number {
-  return (sums[CHANGE_PRODUCTS] ?? NaN) / (sums[CHANGE_SQUARES] ?? NaN);
+  return (sums[AT.changeProducts] ?? NaN) / (sums[AT.changeSquares] ?? NaN);
 }
 
 /**
@@ -305,5 +278,5 @@ export function slopeOf(sums: Float64Array): number {
  */
 export function errorsOf(sums: Float64Array): readonly [score: number, fifty: number, own: number] {
   const nights = sums[0] ?? 0;
-  return [0, 1, 2].map((place) => (sums[ERRORS + place] ?? NaN) / nights) as [number, number, number];
+  return [0, 1, 2].map((place) => (sums[AT.errors + place] ?? NaN) / nights) as [number, number, number];
 }

@@ -60,6 +60,6 @@ export class Nights {
     const people = this.people.subarray(0, length);
     // A person and a night as one number, below 2^53.
     const keys = Float64Array.from(people, (person, night) => person * nightsMax + night);
-    return Int32Array.from(keys.sort(), (key) => key % nightsMax);
+    return Int32Array.from(keys.toSorted(), (key) => key % nightsMax);
   }
 }

@@ -8,7 +8,7 @@ import { errorCode, systemReason } from '../files/fileError.js';
 import { OWNER_ONLY } from '../files/atomicFile.js';
 import { openLines, type BodyPagesOptions } from './bodyPages.js';
 import type { Engine } from './engine.js';
-import type { Source } from './engineSources.js';
+import { csvSource, parquetSource, querySource, withPartitions, type Source } from './engineSources.js';
 import { formatOf, isRemote, type Input } from './inputs.js';
 import type { OpenInput } from './page.js';
 
@@ -75,7 +75,6 @@ export async function openInput(input: ReadableInput, options: ReadOptions): Pro
     return openLines(bytesOf(path, name, compression, options.onBytes), options, partitions);
   }
   const { openSources } = await import('./enginePages.js');
-  const { withPartitions } = await import('./engineSources.js');
   const engine = await options.engine();
   const [first = input, ...more] = input.query?.files ?? [input];
   const own = await sourceOf(engine, first, options);
@@ -107,7 +106,6 @@ async function sourceOf(
   { path, name, format, query }: ReadableInput,
   { encoding, bodyMaxBytes, zone }: ReadOptions,
 ): Promise<Source> {
-  const { csvSource, parquetSource, querySource } = await import('./engineSources.js');
   if (query?.sql !== undefined) return querySource(engine, query.sql, name, zone);
   const { compression } = formatOf(path);
   if (format === 'csv')

@@ -117,9 +117,8 @@ export class Run {
   private readonly results: Results | undefined;
   private starting: Promise<Engine> | undefined;
   private readonly badRows: FirstBadRows;
-  /** The last message about a file's fields, and which file it was. */
-  private toldZoned: string | undefined;
-  private told: { readonly name: string; readonly found: string } | undefined;
+  /** The fields and times reported so far, each with the first file that has them. */
+  private readonly told = new Map<string, string>();
 
   constructor(
     private readonly config: RunConfig,
@@ -347,18 +346,17 @@ export class Run {
 
   private tellZoned(name: string, { keep, keptTypes = [] }: SinkOptions): void {
     const zoned = keep.filter((_, place) => keptTypes[place] === 'TIMESTAMP WITH TIME ZONE').join(', ');
-    if (zoned === '' || zoned === this.toldZoned) return;
-    this.toldZoned = zoned;
+    if (zoned === '' || this.told.has(zoned)) return;
+    this.told.set(zoned, name);
     this.say(`${name}: the times of ${zoned} are written in UTC`);
   }
 
   private tellNames(name: string, { found, warnings }: NamesReport): void {
-    // For many tables in a stream, report only differences from the first.
-    if (name === this.told?.name && found === this.told.found) return;
-    if (found !== undefined) {
-      this.say(`${name}: ${found === this.told?.found ? `fields as in ${this.told.name}` : found}`);
-      if (found !== this.told?.found) this.told = { name, found };
-    }
+    const before = this.told.get(found ?? '');
+    // Of many tables in a stream only what differs.
+    if (before === name) return;
+    if (found !== undefined) this.say(`${name}: ${before === undefined ? found : `fields as in ${before}`}`);
+    if (found !== undefined && before === undefined) this.told.set(found, name);
     for (const warning of warnings) this.say(`${name}: ${warning}`);
   }
 

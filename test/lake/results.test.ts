@@ -100,11 +100,53 @@ class Meanwhile extends FormulaScorer {
   }
 }
 
+/** What is done to an input or its result, and what the next run tells; the one with a state ends with an error. */
+const CHANGES: readonly (readonly [change: (dir: string) => void, told: RegExp, withState: RegExp])[] = [
+  [
+    (dir) => utimesSync(join(dir, '0.ndjson'), 1e9, 1e9), // older than its scores, too
+    /0.ndjson: it has changed since its scores were made, and it is scored again/,
+    /it was written again, and the state has its former/,
+  ],
+  ...['', '{"kind":"acuity result"', '{}', 'null', '[]', undefined].map(
+    (left) =>
+      [
+        (dir: string) => {
+          if (left === undefined) rmSync(join(dir, '_0.acuity'));
+          else writeFileSync(join(dir, '_0.acuity'), left);
+        },
+        /no record says how its scores were made, and it is scored again/,
+        /in the state, and its scores have no record: remove/,
+      ] as const,
+  ),
+];
+
 t.test(
-  'an input that changes while it is read has no result, and the next run scores all of it',
+  'a changed input, or a result without a record, is scored again, and told; with a state an error',
   async (t) => {
-    for (const asked of [{}, { history: PAST, state: 'state' }] as const)
-      for (const change of ['grown', 'replaced'] as const) {
+    for (const [change, told, withState] of CHANGES)
+      for (const message of [undefined, withState]) {
+        const dir = lake(t, [30]);
+        const path = join(dir, '0.ndjson');
+        const kept: Asked = message === undefined ? {} : { history: PAST, state: join(dir, 'state') };
+        t.match(await runLake([path], kept), { todo: 1, error: undefined });
+        change(dir);
+        t.match(
+          await runLake([path], kept),
+          message ? { error: { message } } : { todo: 1, told: [told, String] },
+        );
+        if (message === undefined) continue;
+        rmSync(join(dir, 'state'));
+        const error = { message: /its sessions are not in the state/ };
+        t.match(await runLake([path], kept), { error });
+      }
+  },
+);
+
+for (const change of ['grown', 'replaced'] as const)
+  for (const state of [undefined, 'state'])
+    t.test(
+      `an input ${change} while it is read, ${state}, has no result, and all of it is scored next`,
+      async (t) => {
         const dir = lake(t, [30]);
         const path = join(dir, '0.ndjson');
         const scorer = new Meanwhile(() => {
@@ -112,53 +154,15 @@ t.test(
           writeFileSync(`${path}.new`, linesOf([row(20260101), row(20260110)]));
           renameSync(`${path}.new`, path);
         });
-        const whole: Asked = { ...asked, ...('state' in asked ? { state: join(dir, 'state') } : {}) };
-        const { error } = await runLake([path], { ...whole, scorer });
-        t.match(error, {
+        const asked: Asked = state === undefined ? {} : { history: PAST, state: join(dir, state) };
+        t.match((await runLake([path], { ...asked, scorer })).error, {
           name: 'TryAgainError',
           message: /changed while it was read.* run the command again/,
         });
         t.strictSame(readdirSync(dir), ['0.ndjson'], 'no result, and nothing in the state');
-        const { files } = await runLake([path], whole);
-        t.equal(files[0]?.rows.length, 2, change);
-      }
-  },
-);
-
-t.test('a changed input is scored again, and told; with a state it is an error', async (t) => {
-  const dir = lake(t, [30]);
-  const path = join(dir, '0.ndjson');
-  const later = (by: number): void => utimesSync(path, by, by);
-  t.match(await runLake([path]), { todo: 1 });
-  later(1e9);
-  const told = [/0.ndjson: it has changed since its scores were made, and it is scored again/, String];
-  t.match(await runLake([path]), { todo: 1, told }, 'older than its scores, too');
-  const kept: Asked = { outDir: folder(t), history: PAST, state: join(folder(t), 'state') };
-  t.match(await runLake([path], kept), { todo: 1, error: undefined });
-  later(1.1e9);
-  t.match(await runLake([path], kept), {
-    error: { message: /it was written again, and the state has its former/ },
-  });
-});
-
-t.test('a result without a record is scored again, and told; with a state it is an error', async (t) => {
-  const dir = lake(t, [30]);
-  const path = join(dir, '0.ndjson');
-  const kept: Asked = { history: PAST, state: join(folder(t), 'state') };
-  for (const left of ['', '{"kind":"acuity result"', '{}', 'null', '[]']) {
-    writeFileSync(join(dir, '0.scores.ndjson'), '{}\n');
-    writeFileSync(join(dir, '_0.acuity'), left);
-    t.match(await runLake([path], kept), { error: { message: /its sessions are not in the state/ } });
-    const told = [/no record says how its scores were made, and it is scored again/, String];
-    t.match(await runLake([path]), { todo: 1, told });
-  }
-  for (const name of RESULT) rmSync(join(dir, name));
-  t.match(await runLake([path], kept), { todo: 1, error: undefined });
-  rmSync(join(dir, '_0.acuity'));
-  t.match(await runLake([path], kept), {
-    error: { message: /in the state, and its scores have no record: remove/ },
-  });
-});
+        t.equal((await runLake([path], asked)).files[0]?.rows.length, 2);
+      },
+    );
 
 t.test('under --sort a new or changed input has all scored again; a SELECT always is', async (t) => {
   const dir = folder(t);
@@ -197,47 +201,36 @@ t.test('under --sort a new or changed input has all scored again; a SELECT alway
 });
 
 t.test('a run that was killed leaves at each step what the next one goes on with', async (t) => {
-  const kept = (dir: string): Asked => ({ history: PAST, state: join(dir, 'state') });
-  for (const askedIn of [(): Asked => ({}), kept]) {
+  const OWN = ['0.scores.ndjson', '0.bad.ndjson'] as const;
+  for (const hasState of [false, true]) {
     const dir = lake(t, [30, BAD_AGE]);
     const path = join(dir, '0.ndjson');
-    const asked = askedIn(dir);
-    const names = ['0.scores.ndjson', '0.bad.ndjson', '_0.acuity'];
-    const all = (): readonly (readonly [string, string])[] =>
-      readdirSync(dir)
-        .toSorted()
-        .map((name) => [name, readFileSync(join(dir, name), 'utf8')]);
-    for (const name of ['0.scores.ndjson', '0.bad.ndjson'])
-      writeFileSync(join(dir, `${name}.partial`), 'left by a run that was killed');
+    const state = join(dir, 'state');
+    const asked: Asked = hasState ? { history: PAST, state } : {};
+    const all = () => readdirSync(dir).map((name) => [name, readFileSync(join(dir, name), 'utf8')]);
+    const aside = (...names: readonly string[]): void =>
+      names.forEach((name) => renameSync(join(dir, name), join(dir, `${name}.partial`)));
+    const gone = (...names: readonly string[]): void =>
+      names.forEach((name) => rmSync(join(dir, name), { force: true }));
+    for (const name of OWN) writeFileSync(join(dir, `${name}.partial`), 'left by a run that was killed');
     t.match(await runLake([path], asked), { todo: 1, error: undefined });
     const whole = all();
-    const aside = (name: string): void => renameSync(join(dir, name), join(dir, `${name}.partial`));
     const steps: readonly (readonly [todo: number, kill: () => void])[] = [
-      [0, () => aside('0.scores.ndjson')],
-      [0, () => ['0.scores.ndjson', '0.bad.ndjson'].forEach(aside)],
-      [1, () => [...names, 'state'].forEach((name) => rmSync(join(dir, name), { force: true }))],
-      [
-        1,
-        () => {
-          ['0.scores.ndjson', '0.bad.ndjson'].forEach(aside);
-          rmSync(join(dir, '_0.acuity'));
-          rmSync(join(dir, 'state'), { force: true });
-        },
-      ],
+      [0, () => aside(OWN[0])],
+      [0, () => aside(...OWN)],
+      [1, () => gone(...OWN, '_0.acuity', 'state')],
+      [1, () => (aside(...OWN), gone('_0.acuity', 'state'))],
+      // The record came before the state that has its sessions.
+      [hasState ? 1 : 0, () => (aside(...OWN), gone('state'))],
     ];
     for (const [todo, kill] of steps) {
       kill();
       t.match(await runLake([path], asked), { todo, error: undefined });
       t.strictSame(all(), whole);
     }
-    if (asked.state === undefined) continue;
-    // The record came before the state that has its sessions.
-    ['0.scores.ndjson', '0.bad.ndjson'].forEach(aside);
-    rmSync(asked.state);
-    t.match(await runLake([path], asked), { todo: 1, error: undefined });
-    t.strictSame(all(), whole);
-    rmSync(join(dir, '0.scores.ndjson'));
-    t.match(await runLake([path], asked), { error: { message: /in the state, but .* is gone: remove/ } });
+    gone(OWN[0]);
+    const lost = { error: { message: /in the state, but .* is gone: remove/ } };
+    t.match(await runLake([path], asked), hasState ? lost : { todo: 1, error: undefined });
   }
 });
 

@@ -6,8 +6,8 @@ import { OUTPUT_COLUMNS } from '#acuity/model/tensors.js';
 import { featurisePast, featuriseRecord } from '#acuity/pipeline/featurise.js';
 import { respond } from '#acuity/pipeline/respond.js';
 import { openPool, runOnce } from '#acuity/scoring/pool.js';
-import { Explainer } from '#acuity/worker/explainer.js';
-import { openExplainGraph, openGraph, type GraphRun } from '#acuity/worker/session.js';
+import { EXPLAIN_ROWS, Explainer } from '#acuity/worker/explainer.js';
+import { openGraph, type GraphRun } from '#acuity/worker/session.js';
 import { MODEL_FOLDER } from '#bench/paths.js';
 import { turning, type MicroCase, type Suite } from './harness.js';
 import { readRequests } from './reading.js';
@@ -69,39 +69,34 @@ export const SESSION: Suite = {
   },
 };
 
-/** A worker's cost for one request: plain, and the explanation on top. */
+/** A worker's cost for one request, without and with an explanation. */
 export const EXPLAIN: Suite = {
   name: 'explain',
   async open() {
     const { explain } = await loadBundle(MODEL_FOLDER);
-    if (explain === undefined) throw new Error(`${MODEL_FOLDER} has no graph that explains`);
-    const explainer = new Explainer(await openExplainGraph(explain.graph, THREADS), explain.table);
+    if (explain === undefined) throw new Error(`${MODEL_FOLDER} has no table to explain by`);
+    const [base, history] = [await opened('base', EXPLAIN_ROWS), await opened('history', EXPLAIN_ROWS)];
+    const explainer = new Explainer({ base: base.graph, history: history.graph }, explain);
     const usual = new Float64Array(FEATURE_COUNT).fill(NaN);
     for (const [feature, { centre }] of FEATURES.entries()) usual[feature] = centre;
+    const floats = new Float32Array(EXPLANATION.length);
     const cases: MicroCase[] = [];
-    for (const variant of ['base', 'history'] as const) {
-      const { graph, place } = await opened(variant, 1);
+    for (const [variant, { graph, place, next }] of Object.entries({ base, history })) {
       const plain = () => {
         graph.clear(1);
         place(0);
         return graph.run(1);
       };
-      const request = place(0);
-      const { scores } = await plain();
-      const floats = new Float32Array(EXPLANATION.length);
-      const scoreDay = async (row: Float32Array) => {
-        graph.inputs.session.set(row);
-        return (await graph.run(1)).scores;
-      };
-      const explained = (name: string, asked: typeof request): MicroCase => ({
-        name: `${variant}: its explanation${name}`,
+      const explained = (name: string, more: { readonly usual?: Float64Array }): MicroCase => ({
+        name: `${variant}: explained${name}`,
         units: 1,
-        run: () => explainer.explain(asked, scores, 0, floats, scoreDay),
+        run: () => explainer.explain({ ...next(), ...more }, floats),
         check: () => assert.ok(floats.every(Number.isFinite)),
       });
-      const check = (): void => assert.equal(graph.inputs.session.length, FEATURE_COUNT);
-      cases.push({ name: `${variant}: plain`, units: 1, run: plain, check }, explained('', request));
-      if (variant === 'history') cases.push(explained(' against what is usual', { ...request, usual }));
+      const check = (result: unknown): void =>
+        assert.equal((result as GraphRun).scores.length, OUTPUT_COLUMNS);
+      cases.push({ name: `${variant}: plain`, units: 1, run: plain, check }, explained('', {}));
+      if (variant === 'history') cases.push(explained(' against what is usual', { usual }));
     }
     return { cases };
   },
@@ -116,9 +111,8 @@ async function opened(variant: 'base' | 'history', rows: number) {
     const request = next();
     featuriseRecord(request.records, 0, graph.inputs.session, row * FEATURE_COUNT);
     if (variant === 'history') featurisePast(request, graph.inputs, row);
-    return request;
   };
-  return { graph, place };
+  return { graph, place, next };
 }
 
 const ROW = Float32Array.of(50.123, 49.871, 51.034, 50.442, 48.908, 0.73, 0.21);

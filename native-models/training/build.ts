@@ -1,17 +1,17 @@
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { configOrExit } from '#acuity/commands/config.js';
 import { bundleModel } from '#acuity/commands/modelBundle.js';
+import { loadBundle } from '#acuity/model/bundle.js';
 import { EXPLAIN_TABLE, type Golden, type Manifest } from '#acuity/model/manifest.js';
 import { runCommand, text, wholeNumber } from '#bench/cli.js';
 import { SCORE_FIELDS } from '#rules/fields.js';
-import { World } from './cohort/population.js';
 import { writeCohort } from './cohort/write.js';
 import { explainTable } from './explainTable.js';
-import { reachTable } from './ranges.js';
 import { ServedModel } from './served.js';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -22,8 +22,6 @@ const SEED = 1;
 const DAYS = 9;
 /** What the served network was fitted to. */
 const PEOPLE = '48000';
-/** People who are recorded by other devices too, for the ranges. */
-const RECORDED = { seed: 31, people: 40_000 } as const;
 const WORK = '.build/model';
 const COHORT = join(WORK, 'cohort');
 
@@ -33,19 +31,13 @@ interface Order {
   readonly python: string | undefined;
 }
 
-/** Rebuilds the served network from a seed: cohort, fit, what explanations need, bundle. */
+/** Rebuilds the served network from a seed: cohort, fit, bundle, what explanations need. */
 async function build(order: Order): Promise<void> {
   const python = order.python ?? preparePython();
   mkdirSync(join(ROOT, WORK), { recursive: true });
   process.chdir(ROOT);
   writeCohort(COHORT, { seed: SEED, people: order.people, days: DAYS });
   run(python, ['-B', join(TRAINING, 'train.py'), '--cohort', COHORT, '--out', WORK]);
-  // Explanations read the fitted network and do not change it.
-  const model = await ServedModel.open(WORK);
-  const reach = await reachTable(model, new World(RECORDED.seed), RECORDED.people);
-  writeFileSync(join(WORK, 'reach.json'), JSON.stringify(reach));
-  run(python, ['-B', join(TRAINING, 'explain_graph.py'), WORK]);
-  writeFileSync(join(WORK, EXPLAIN_TABLE), `${JSON.stringify(await explainTable(model, WORK))}\n`);
   const { measured } = JSON.parse(readFileSync(join(SERVED, 'manifest.json'), 'utf8')) as Manifest;
   writeFileSync(join(WORK, 'measured.json'), JSON.stringify(measured));
   const before = goldenScores(SERVED);
@@ -54,11 +46,22 @@ async function build(order: Order): Promise<void> {
     ...graphs,
     training: join(WORK, 'training.json'),
     measured: join(WORK, 'measured.json'),
-    explain: WORK,
   };
   const named = { out: order.out, name: 'acuity-base', version: VERSION };
   await bundleModel({ ...files, ...named }, configOrExit(), (line) => process.stdout.write(`${line}\n`));
+  await explainBundle(order.out);
   report(before, goldenScores(order.out));
+}
+
+/** Makes the table that the network in `folder` is explained by, and enters it in the manifest. */
+async function explainBundle(folder: string): Promise<void> {
+  const table = `${JSON.stringify(await explainTable(await ServedModel.open(folder)))}\n`;
+  writeFileSync(join(folder, EXPLAIN_TABLE), table);
+  const path = join(folder, 'manifest.json');
+  const manifest = JSON.parse(readFileSync(path, 'utf8')) as Manifest;
+  manifest.files[EXPLAIN_TABLE] = createHash('sha256').update(table).digest('hex');
+  writeFileSync(path, `${JSON.stringify(manifest, undefined, 2)}\n`);
+  await loadBundle(folder);
 }
 
 /** The Python with PyTorch in a virtual environment of the repository. */
@@ -95,10 +98,17 @@ const USAGE = `npm run model:build [-- options]
   --out DIR      the bundle (default ${SERVED})
   --python FILE  a Python with the pinned requirements (by default one is set up in .venv)
   --people N     a smaller cohort, for a try (default ${PEOPLE})
+  --explain DIR  nothing but the table that the network of another bundle is explained by: DIR/explain.json
   --help         this text`;
 
 await runCommand(USAGE, async () => {
-  const options = { out: text(SERVED), python: { type: 'string' }, people: text(PEOPLE) } as const;
-  const { out, python, people } = parseArgs({ options }).values;
+  const options = {
+    out: text(SERVED),
+    python: { type: 'string' },
+    people: text(PEOPLE),
+    explain: { type: 'string' },
+  } as const;
+  const { out, python, people, explain } = parseArgs({ options }).values;
+  if (explain !== undefined) return explainBundle(explain);
   await build({ out, python, people: wholeNumber(people) });
 });

@@ -31,7 +31,6 @@ COMPOUND = {
     "bmi": ["height", "weight"],
 }
 WITHHELD = {"age": 0.06, "sex": 0.1}
-VITALS = {"hr_day", "rr_day", "hr_night", "rr_night"}
 
 
 def normal_cdf(z: torch.Tensor) -> torch.Tensor:
@@ -46,9 +45,12 @@ class Layout:
     groups: list[str]
     mask_of: torch.Tensor  # [F] index of the mask that belongs to each feature
     toggles: torch.Tensor  # [T, F] 1 where toggle t being off takes feature f out
+    decay: torch.Tensor  # [F] how fast past values lose weight, see recency.ts
+    target_decay: float  # and past scores
 
     @staticmethod
-    def of(features: list[dict]) -> "Layout":
+    def of(meta: dict) -> "Layout":
+        features = meta["features"]
         names = [feature["name"] for feature in features]
         groups = [feature["group"] for feature in features]
         mask_of = torch.tensor([names.index(f"{group}_known") for group in groups])
@@ -59,7 +61,8 @@ class Layout:
         for index, group in enumerate(groups):
             for part in parts[group]:
                 toggles[order.index(part), index] = 1
-        return Layout(names, groups, mask_of, toggles)
+        decay = torch.tensor([feature["decay"] for feature in features])
+        return Layout(names, groups, mask_of, toggles, decay, meta["targetDecay"])
 
     def keep(self, on: torch.Tensor) -> torch.Tensor:
         """[..., T] toggles (1 = given) to [..., F] factors."""
@@ -72,7 +75,7 @@ class Cohort:
     def __init__(self, folder: Path):
         self.meta = json.loads((folder / "cohort.json").read_text())
         people, days = self.meta["people"], self.meta["days"]
-        self.layout = Layout.of(self.meta["features"])
+        self.layout = Layout.of(self.meta)
         width = len(self.layout.names)
         rows = np.fromfile(folder / "features.f32", np.float32).reshape(people, days, width)
         causes = np.fromfile(folder / "causes.f32", np.float32).reshape(people, days, 2, OUTCOMES)

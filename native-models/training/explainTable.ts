@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { CONTRIBUTORS, EXPLANATION, TYPICAL_FEATURES } from '#acuity/contract/explanation.js';
 import { FEATURES, FEATURE_COUNT, featureAt } from '#acuity/contract/features.js';
 import { PAST_MAX, SCORE_FIELDS } from '#rules/fields.js';
@@ -9,8 +7,9 @@ import { Lives } from './cohort/lives.js';
 import { World, type Population } from './cohort/population.js';
 import { lastDay, lastOutcomes } from './evaluation/rollout.js';
 import { quantile, rms, variance } from './evaluation/statistics.js';
-import { ExplainedModel } from './explained.js';
-import type { ServedModel } from './served.js';
+import { reachTable } from './ranges.js';
+import { POOLING } from './recency.js';
+import type { Explain, ServedModel } from './served.js';
 
 const SEED = 33;
 const TYPICAL_PEOPLE = 8_000;
@@ -36,15 +35,12 @@ const COMPOSITE = [0.4, 0.3, 0.3];
 /** Confidence by the widest range, in points; see docs/EXPLAIN.md. */
 const WIDTHS = { high: 8, medium: 10 };
 
-/** Typical values, limits for notable changes, and the explained shares, of the network in `folder` with its `explain.onnx`. */
-export async function explainTable(model: ServedModel, folder: string): Promise<ExplainTable> {
-  const { pooling } = JSON.parse(readFileSync(join(folder, 'pooling.json'), 'utf8')) as Pick<
-    ExplainTable,
-    'pooling'
-  >;
+/** What a network's scores are explained by: typical days, ranges, limits for notable changes, explained shares. */
+export async function explainTable(model: ServedModel): Promise<ExplainTable> {
   const world = new World(SEED);
   const typical = typicalDays(world.simulate(TYPICAL_PEOPLE, TYPICAL_DAYS, { isComplete: true }));
-  const explained = await ExplainedModel.open(model, join(folder, 'explain.onnx'), { typical, pooling });
+  const setup = { typical, pooling: POOLING, reach: await reachTable(model) };
+  const explain = model.explainer(setup);
   const lives = Lives.simulate(world, ORDINARY_PEOPLE, ORDINARY_DAYS);
   await lives.rollOut(model);
   const long = Lives.simulate(world, USUAL_PEOPLE, USUAL_DAYS);
@@ -52,13 +48,12 @@ export async function explainTable(model: ServedModel, folder: string): Promise<
   const people = (count: number): number[] => Array.from({ length: count }, (_, person) => person);
   const lastDays = Array.from({ length: JUDGED_DAYS }, (_, index) => ORDINARY_DAYS - JUDGED_DAYS + index);
   return {
-    typical,
-    pooling,
+    ...setup,
     notable: {
-      lastNights: await limits(explained, people(ORDINARY_PEOPLE), lastDays, (person, day, sessions) =>
+      lastNights: await limits(explain, people(ORDINARY_PEOPLE), lastDays, (person, day, sessions) =>
         lives.request(person, day, sessions),
       ),
-      usual: await limits(explained, people(USUAL_PEOPLE), USUAL_JUDGED, (person, day, sessions) =>
+      usual: await limits(explain, people(USUAL_PEOPLE), USUAL_JUDGED, (person, day, sessions) =>
         long.requestWithUsual(person, day, sessions),
       ),
     },
@@ -102,7 +97,7 @@ function meanDay(
 
 /** By number of sessions: how far nine ordinary days in ten stay from their reference, and what groups add on them. */
 async function limits(
-  explained: ExplainedModel,
+  explain: Explain,
   people: readonly number[],
   days: readonly number[],
   requestOf: (person: number, day: number, sessions: number) => PredictionRequest,
@@ -113,7 +108,7 @@ async function limits(
     const groups = CONTRIBUTORS.map(() => SCORE_FIELDS.map((): number[] => []));
     for (const person of people) {
       for (const day of days) {
-        const { scores, floats } = await explained.explain(requestOf(person, day, sessions));
+        const { scores, floats } = await explain(requestOf(person, day, sessions));
         SCORE_FIELDS.forEach((_, score) => {
           const reference = round(floats[EXPLANATION.reference + score] ?? NaN, 2);
           changes[score]?.push(Math.abs(round(scores[score] ?? NaN, 2) - reference));

@@ -3,10 +3,8 @@
 import torch
 from torch import nn
 
-from cohort_data import OUTCOMES, PAST, SCORES, VITALS, Layout
+from cohort_data import OUTCOMES, PAST, SCORES, Layout
 
-DECAY_VITALS = 0.15
-DECAY_OTHERS = 0.35
 CLAMP = 4.0
 # Mean squared surprise (units of 25 points) at which past scores count half. Fixed: training alone would open the
 # gate for the network's own scores too, and the closed loop would drift.
@@ -31,9 +29,8 @@ class Pooling(nn.Module):
     def __init__(self, layout: Layout):
         super().__init__()
         age = torch.arange(PAST, dtype=torch.float32)[:, None]
-        decay = torch.tensor([DECAY_VITALS if g in VITALS else DECAY_OTHERS for g in layout.groups])
-        self.register_buffer("weights", torch.exp(-age * decay[None, :]))  # [PAST, F]
-        self.register_buffer("target_weights", torch.exp(-age[:, 0] * DECAY_OTHERS))  # [PAST]
+        self.register_buffer("weights", torch.exp(-age * layout.decay[None, :]))  # [PAST, F]
+        self.register_buffer("target_weights", torch.exp(-age[:, 0] * layout.target_decay))  # [PAST]
         self.register_buffer("mask_of", layout.mask_of)
         confidence = [layout.names.index(name) for name in CONFIDENCE_GROUPS]
         self.register_buffer("confidence", torch.tensor(confidence))

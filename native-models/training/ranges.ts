@@ -1,10 +1,13 @@
 import { FIELDS_OF_A_SESSION, PAST_MAX, SCORE_FIELDS } from '#rules/fields.js';
-import type { World } from './cohort/population.js';
+import { World } from './cohort/population.js';
 import { RECORDED_DAYS, recordings } from './cohort/recordings.js';
 import { rollOut, scoreDay } from './evaluation/rollout.js';
 import { quantile } from './evaluation/statistics.js';
 import type { ServedModel } from './served.js';
 
+/** People who are recorded by other devices too. */
+const SEED = 31;
+const PEOPLE = 40_000;
 const LAST = RECORDED_DAYS - 1;
 const COVERAGE = 0.8;
 /** Sessions that lack this many fields or more share a row: few lack more. */
@@ -39,8 +42,8 @@ export async function movesOf(model: ServedModel, world: World, count: number, f
 }
 
 /** By number of sessions and of missing fields: points below the five scores, then above, between which `COVERAGE` of the moves lie. */
-export async function reachTable(model: ServedModel, world: World, count: number): Promise<number[][][]> {
-  const moves = await movesOf(model, world, count);
+export async function reachTable(model: ServedModel): Promise<number[][][]> {
+  const moves = await movesOf(model, new World(SEED), PEOPLE);
   const tail = (1 - COVERAGE) / 2;
   return Array.from({ length: PAST_MAX + 1 }, (_, sessions) =>
     Array.from({ length: FIELDS_OF_A_SESSION.length + 1 }, (_row, missing) => {

@@ -2,12 +2,15 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import type { PredictionRequestBody, ScoreRecord } from '#acuity/contract/request.js';
+import { EXPLANATION } from '#acuity/contract/explanation.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/tensors.js';
 import type { Manifest, MeasuredConstants } from '#acuity/model/manifest.js';
 import { featurisePast, featuriseRecord } from '#acuity/pipeline/featurise.js';
 import { adjustedRow } from '#acuity/pipeline/measuredRow.js';
 import { createReader, isBodyProblem, type RequestReader } from '#acuity/reading/read.js';
 import type { PredictionRequest } from '#acuity/records/request.js';
+import type { ExplainSetup } from '#acuity/scoring/protocol.js';
+import { Explainer } from '#acuity/worker/explainer.js';
 import type { GraphVariant } from '#acuity/contract/graphVariant.js';
 import { openGraph, type GraphSession, type Inputs } from '#acuity/worker/session.js';
 
@@ -22,6 +25,11 @@ export const COLUMN = {
   arousal: 6,
 } as const;
 export type Column = keyof typeof COLUMN;
+
+/** The scores of a request without measurements, and its explanation in the order of `EXPLANATION`. */
+export type Explain = (
+  request: PredictionRequest,
+) => Promise<{ readonly scores: Float32Array; readonly floats: Float32Array }>;
 
 const BATCH_MAX = 256;
 const THRESHOLDS = { valence: 0.5, arousal: 0.5 };
@@ -80,10 +88,14 @@ export class ServedModel {
     return (await graph.run(1)).scores;
   }
 
-  /** Scores `row` [F] in place of the current session, with the past of the request scored last. */
-  async scoreDay(row: Float32Array): Promise<Float32Array> {
-    this.graphs.history.inputs.session.set(row);
-    return (await this.graphs.history.run(1)).scores;
+  /** What scores and explains a request by `table`, as the service's worker does. */
+  explainer(table: ExplainSetup): Explain {
+    const explainer = new Explainer(this.graphs, table);
+    return async (request) => {
+      const floats = new Float32Array(EXPLANATION.length);
+      const { scores } = await explainer.explain(request, floats);
+      return { scores, floats };
+    };
   }
 
   /**

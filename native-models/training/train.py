@@ -12,7 +12,7 @@ import torch
 from cohort_data import OUTCOMES, PAST, PRIMARY, SCORES, Cohort, draw_toggles, normal_cdf
 from export import export_graphs
 from hints import Hints
-from network import Network, scores_of, targets_of
+from network import COMPOSITE, Network, scores_of, targets_of
 
 ROUNDS = 3
 EPOCHS = 6
@@ -110,7 +110,7 @@ class Windows:
         noise = torch.randn(count, PAST, OUTCOMES, generator=generator) * day_sd
         outcome = past_effect + lean[:, None] * past_slope + trait[:, None] + noise
         share = normal_cdf(outcome[..., :SCORES] / past_spread[..., :SCORES])
-        composite = 0.4 * share[..., 0:1] + 0.3 * share[..., 1:2] + 0.3 * share[..., 2:3]
+        composite = sum(weight * share[..., k : k + 1] for k, weight in enumerate(COMPOSITE))
         numbers = torch.cat([composite, share], 2) * 4 - 2
         labels = torch.where(outcome[..., SCORES:] >= 0, 1.0, -1.0)
         wanted = normal_cdf((effect + lean * slope + trait) / torch.sqrt(spread**2 + day_sd**2))

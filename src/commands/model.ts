@@ -35,7 +35,7 @@ export function registerModel(program: Command): void {
       'half-lives and reliabilities of measurements: JSON, `measured` of the shipped manifest',
     )
     .option('--card <file>', 'its model card')
-    .option('--explain <folder>', 'a folder with explain.onnx and explain.json, if it can explain its scores')
+    .option('--explain <folder>', 'a folder with explain.json, the table to explain its scores by')
     .action((flags: BundleOrder) =>
       run(async () => {
         const { bundleModel } = await import('./modelBundle.js');

@@ -5,11 +5,12 @@ import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { createLog } from '../process/log.js';
 import type { Config } from '../config/options.js';
+import { EXPLAIN_COMMAND } from '../contract/explanation.js';
 import { FEATURES, featuresHash } from '../contract/features.js';
 import { DEFAULT_SERIES_LIMITS, LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import type { ScoreRecord } from '../contract/request.js';
 import { loadBundle } from '../model/bundle.js';
-import { EXPLAIN_TENSORS, GRAPH_TENSORS, type GraphTensors } from '../model/tensors.js';
+import { GRAPH_TENSORS, type GraphTensors } from '../model/tensors.js';
 import {
   EXPLAIN_TABLE,
   manifestCheck,
@@ -37,7 +38,7 @@ export interface BundleOrder {
   /** A JSON file: `measured` of the manifest. Without it the bundle takes no measurements. */
   readonly measured?: string;
   readonly card?: string;
-  /** A folder with the graph of explained requests, `explain.onnx`, and its table, `explain.json`. */
+  /** A folder with the table of explained requests, `explain.json`. */
   readonly explain?: string;
 }
 
@@ -45,7 +46,6 @@ const SHIPPED = new URL('../../native-models/acuity-base/golden.json', import.me
 const TOLERANCE = 0.02;
 /** Golden scores keep more digits than an answer, so that a rebuild can be held against them. */
 const DIGITS = 5;
-const EXPLAIN_GRAPH = 'explain.onnx';
 const THRESHOLDS: Thresholds = { valence: 0.5, arousal: 0.5 };
 /** A label this close to its threshold may differ on another machine. */
 const LABEL_MARGIN = 1e-4;
@@ -71,9 +71,7 @@ export async function bundleModel(
   mkdirSync(out, { recursive: true });
   const files = { base: place(order.base, out), history: place(order.history, out) };
   if (files.base === files.history) throw new Error('the two graphs need names of their own');
-  if (order.explain !== undefined) {
-    for (const file of [EXPLAIN_GRAPH, EXPLAIN_TABLE]) copyTo(join(order.explain, file), join(out, file));
-  }
+  if (order.explain !== undefined) copyTo(join(order.explain, EXPLAIN_TABLE), join(out, EXPLAIN_TABLE));
   if (order.card !== undefined) copyTo(order.card, join(out, 'MODEL_CARD.md'));
   const manifest = manifestOf(order, files, out);
   const golden = await goldenOf(requestsOf(order), manifest, out, config, print);
@@ -83,7 +81,9 @@ export async function bundleModel(
     files: { ...manifest.files, 'golden.json': digest(join(out, 'golden.json')) },
   };
   writeFileSync(join(out, 'manifest.json'), `${JSON.stringify(complete, undefined, 2)}\n`);
-  await loadBundle(out);
+  const { explain } = await loadBundle(out);
+  if (order.explain !== undefined && explain === undefined)
+    throw new Error(`${join(order.explain, EXPLAIN_TABLE)} has no ranges; ${EXPLAIN_COMMAND} makes them`);
   print(
     `${out}: ${order.name} ${order.version}, ${golden.cases.length} golden cases; acuity model check ${order.out} says more`,
   );
@@ -103,8 +103,7 @@ function copyTo(from: string, to: string): void {
 function manifestOf(order: BundleOrder, files: { base: string; history: string }, out: string): Manifest {
   const training = order.training === undefined ? {} : readJson(order.training);
   if (!objectCheck.Check(training)) throw new Error(`${String(order.training)} holds no JSON object`);
-  const explain = order.explain === undefined ? [] : [EXPLAIN_GRAPH, EXPLAIN_TABLE];
-  const served = [...Object.values(files), ...explain];
+  const served = [...Object.values(files), ...(order.explain === undefined ? [] : [EXPLAIN_TABLE])];
   const manifest: Manifest = {
     format: 1,
     name: order.name,
@@ -112,7 +111,6 @@ function manifestOf(order: BundleOrder, files: { base: string; history: string }
     graphs: {
       base: graphOf(GRAPH_TENSORS.base, files.base),
       history: graphOf(GRAPH_TENSORS.history, files.history),
-      ...(order.explain === undefined ? {} : { explain: graphOf(EXPLAIN_TENSORS, EXPLAIN_GRAPH) }),
     },
     features: FEATURES.map(({ name }) => name),
     featuresHash: featuresHash(),

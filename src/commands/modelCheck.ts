@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { PAST_MAX } from '#rules/fields.js';
+import { EXPLAIN_COMMAND } from '../contract/explanation.js';
 import { createLog } from '../process/log.js';
 import type { Config } from '../config/options.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
@@ -51,7 +52,6 @@ async function checkGraphs(bundle: Bundle, config: Config, print: (line: string)
     blocks: 1,
     graphs: bundle.graphs,
     explain: bundle.explain,
-    runsExplainGraph: true,
     session: { intraOpThreads, interOpThreads, spinning },
     onWorkerLost: () => undefined, // the run that it interrupted rejects
   });
@@ -61,7 +61,8 @@ async function checkGraphs(bundle: Bundle, config: Config, print: (line: string)
       print(`ok  ${variant}: runs batches of 1 to ${SPEED_ROWS}, scores sound at the edges of a row`);
       print(`    ${variant}: ${await medianMicros(pool, variant)} µs a row in batches of ${SPEED_ROWS}`);
     }
-    if (bundle.explain === undefined) return;
+    if (bundle.explain === undefined)
+      return print(`    no table to explain scores by: ${EXPLAIN_COMMAND} makes it`);
     await checkExplanations(pool);
     print('ok  explain: explanations are sound at the edges of a row');
   } finally {

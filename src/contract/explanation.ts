@@ -36,6 +36,9 @@ export const TYPICAL_FEATURES = [
   'weight',
 ] as const;
 
+/** What makes the table that a network's scores are explained by. */
+export const EXPLAIN_COMMAND = 'npm run model:build -- --explain FOLDER (in a clone)';
+
 /** Mixture m takes group g from today where bit g of m is set, else from the reference day. */
 export const MIXTURES = 2 ** CONTRIBUTORS.length;
 

@@ -1,4 +1,5 @@
 import type { Admission } from '../auth/rateLimiter.js';
+import { EXPLAIN_COMMAND } from '../contract/explanation.js';
 import type { RefusalCause } from '../contract/metrics.js';
 import { PROBLEMS, bodyRefusal, lineBody, problemBody, type BodyProblem } from '../contract/problems.js';
 import { qualityOf, type Quality } from '../pipeline/quality.js';
@@ -18,11 +19,15 @@ const PIECE_CHARS = 16_384;
 /** Answers that the caller has not read yet take memory from the budget of bodies, in these steps. */
 const ANSWER_STEP_BYTES = 16_384;
 
-/** The model in force has no graph for explanations. */
+/** The model in force has no table to explain scores by. */
 export const NO_EXPLANATIONS: BodyProblem = {
   kind: 'unprocessable',
   findings: [
-    { loc: ['body', 'explain'], msg: 'The model in force can not explain its scores', type: 'value_error' },
+    {
+      loc: ['body', 'explain'],
+      msg: `The model in force has no table to explain its scores by: ${EXPLAIN_COMMAND} makes it`,
+      type: 'value_error',
+    },
   ],
 };
 

@@ -2,6 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Config } from '../config/options.js';
+import { EXPLAIN_COMMAND } from '../contract/explanation.js';
 import { OperatorError } from '../base/errors.js';
 import { removeDeadPartials } from '../files/atomicFile.js';
 import { print } from '../process/print.js';
@@ -365,7 +366,9 @@ export class Run {
     const { measured: constants, explainSettings, version } = scorer.model;
     const explainsEach = this.options.explain === true;
     if (explainsEach && explainSettings === undefined)
-      throw new OperatorError(`${version} has no graph that explains its scores: leave out --explain`);
+      throw new OperatorError(
+        `${version} has no table to explain its scores by: leave out --explain, or make it by ${EXPLAIN_COMMAND}`,
+      );
     const admit: RowScorer['admit'] = (request, place) =>
       explainsEach ? scorer.admitExplained(request, place) : scorer.admit(request, place);
     return { explainsEach, constants, admit };

@@ -13,7 +13,7 @@ import {
   type Manifest,
   manifestCheck,
 } from './manifest.js';
-import { EXPLAIN_TENSORS, GRAPH_TENSORS, type GraphTensors } from './tensors.js';
+import { GRAPH_TENSORS, type GraphTensors } from './tensors.js';
 
 /** A model folder fit to be served: its manifest and golden cases, checked against this code. */
 export interface Bundle {
@@ -22,13 +22,8 @@ export interface Bundle {
   readonly golden: Golden;
   /** Absolute paths of the two graphs. */
   readonly graphs: { readonly base: string; readonly history: string };
-  /** If the network can explain its scores: the absolute path of the explain graph, and its table. */
-  readonly explain?: ExplainBundle;
-}
-
-export interface ExplainBundle {
-  readonly graph: string;
-  readonly table: ExplainTable;
+  /** If the network can explain its scores. */
+  readonly explain?: ExplainTable;
 }
 
 /** A model folder that must not be served; the message tells the operator why. */
@@ -53,18 +48,15 @@ export async function loadBundle(configured: string, files: Files = directFiles)
   checkFeatures(folder, manifest);
   checkGraph(folder, 'base', manifest.graphs.base, GRAPH_TENSORS.base);
   checkGraph(folder, 'history', manifest.graphs.history, GRAPH_TENSORS.history);
-  if (manifest.graphs.explain !== undefined)
-    checkGraph(folder, 'explain', manifest.graphs.explain, EXPLAIN_TENSORS);
   await checkFiles(files, folder, manifest);
   const golden = await read('golden.json', goldenCheck, 'a golden file');
   const graphs = {
     base: join(folder, manifest.graphs.base.file),
     history: join(folder, manifest.graphs.history.file),
   };
-  const { explain } = manifest.graphs;
-  if (explain === undefined) return { folder, manifest, golden, graphs };
-  const table = await read(EXPLAIN_TABLE, explainTableCheck, 'a table of explanations');
-  return { folder, manifest, golden, graphs, explain: { graph: join(folder, explain.file), table } };
+  if (manifest.files[EXPLAIN_TABLE] === undefined) return { folder, manifest, golden, graphs };
+  const { reach, ...table } = await read(EXPLAIN_TABLE, explainTableCheck, 'a table of explanations');
+  return { folder, manifest, golden, graphs, ...(reach && { explain: { ...table, reach } }) };
 }
 
 interface Checker<T> {
@@ -122,8 +114,7 @@ function checkGraph(folder: string, name: string, graph: Graph, tensors: GraphTe
 
 async function checkFiles(files: Files, folder: string, manifest: Manifest): Promise<void> {
   const { files: hashes, graphs } = manifest;
-  const explain = graphs.explain === undefined ? [] : [graphs.explain.file, EXPLAIN_TABLE];
-  for (const needed of [graphs.base.file, graphs.history.file, ...explain, 'golden.json']) {
+  for (const needed of [graphs.base.file, graphs.history.file, 'golden.json']) {
     if (hashes[needed] === undefined)
       throw new BundleError(`${folder}: manifest.json has no hash for ${needed}`);
   }

@@ -51,7 +51,7 @@ export const ManifestSchema = Type.Object({
   format: Type.Literal(1),
   name: word,
   version: word,
-  graphs: Type.Object({ base: GraphSchema, history: GraphSchema, explain: Type.Optional(GraphSchema) }),
+  graphs: Type.Object({ base: GraphSchema, history: GraphSchema }),
   features: Type.Array(Type.String()),
   featuresHash: Type.String({ pattern: '^[0-9a-f]{64}$' }),
   /** SHA-256, in hex, of each file in the folder that is served or checked. */
@@ -89,7 +89,7 @@ export type Golden = Type.Static<typeof GoldenSchema>;
 export const manifestCheck = Compile(ManifestSchema);
 export const goldenCheck = Compile(GoldenSchema);
 
-/** The file beside the graph of explained requests: `ExplainTable`. */
+/** The file of a model folder that explains scores: `ExplainTable`. */
 export const EXPLAIN_TABLE = 'explain.json';
 
 const exactly = <Items extends Type.TSchema>(items: Items, length: number) =>
@@ -116,7 +116,7 @@ const LimitsSchema = Type.Object({
 });
 export type Limits = Type.Static<typeof LimitsSchema>;
 
-/** `explain.json` of a model folder: what the graph itself does not say about its scores. */
+/** `explain.json` of a model folder: what the graphs themselves do not say about their scores. */
 export const ExplainTableSchema = Type.Object({
   typical: TypicalSchema,
   /** The network's own weights of past sessions, newest first, for each feature. */
@@ -127,6 +127,13 @@ export const ExplainTableSchema = Type.Object({
   explained: Type.Object({ alone: perScore(share), history: perScore(share) }),
   /** Upper bounds of the widest range for high and for medium confidence. */
   widths: Type.Object({ high: Type.Number(), medium: Type.Number() }),
+  /**
+   * By number of past sessions, then of fields that the current one lacks: how many points the ranges reach below the
+   * five scores, then above. Tables of acuity 1.0 have none: a network with such a one explains nothing.
+   */
+  reach: Type.Optional(
+    exactly(Type.Array(exactly(limits, 2 * SCORE_FIELDS.length), { minItems: 1 }), PAST_MAX + 1),
+  ),
 });
-export type ExplainTable = Type.Static<typeof ExplainTableSchema>;
+export type ExplainTable = Required<Type.Static<typeof ExplainTableSchema>>;
 export const explainTableCheck = Compile(ExplainTableSchema);

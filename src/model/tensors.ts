@@ -1,4 +1,3 @@
-import { MIXTURES } from '../contract/explanation.js';
 import { FEATURE_COUNT, TARGET_COUNT } from '../contract/features.js';
 import { LABEL_FIELDS, PAST_MAX, SCORE_FIELDS } from '#rules/fields.js';
 
@@ -29,21 +28,4 @@ export const GRAPH_TENSORS = {
     ],
     outputs,
   },
-} as const;
-
-/** An explained request runs alone: 64 mixtures of today and its reference day; the last one is today. */
-export const EXPLAIN_TENSORS = {
-  inputs: [
-    { name: 'session', shape: [MIXTURES, FEATURE_COUNT] },
-    { name: 'past', shape: [1, PAST_MAX, FEATURE_COUNT] },
-    { name: 'targets', shape: [1, PAST_MAX, TARGET_COUNT] },
-    { name: 'present', shape: [1, PAST_MAX] },
-    // how many fields the current session lacks
-    { name: 'missing', shape: [1, 1] },
-  ],
-  outputs: [
-    { name: 'scores', shape: [MIXTURES, OUTPUT_COLUMNS] },
-    // how far each range reaches below its score, then above
-    { name: 'reach', shape: [1, 2 * SCORE_FIELDS.length] },
-  ],
 } as const;

@@ -72,7 +72,7 @@ export async function openScorer(setup: ScorerSetup, log: Log, onHung: HungListe
     version: modelLabel(bundle.manifest),
     thresholds: bundle.manifest.thresholds,
     ...(bundle.manifest.measured && { measured: bundle.manifest.measured }),
-    ...(bundle.explain && { explainSettings: bundle.explain.table }),
+    ...(bundle.explain && { explainSettings: bundle.explain }),
   };
   const open = batcherOpener(setup, model, log, onHung);
   const queueMax = Math.ceil(config.queueMax / loops);
@@ -122,8 +122,7 @@ function batcherOpener(
       batchMax,
       blocks: blocksFor(queueMax, batchMax, workers),
       graphs: bundle.graphs,
-      explain: bundle.explain,
-      runsExplainGraph: explainsEach,
+      explain: explainsEach ? bundle.explain : undefined,
       session: { intraOpThreads, interOpThreads, spinning },
       niceness,
       onWorkerLost(error) {

@@ -124,7 +124,7 @@ class PiscinaPool {
   private openChannel(index: number): WorkerHandle {
     const { port1, port2 } = new MessageChannel();
     const ring = createTaskRing();
-    const name = `worker ${index + 1} for ${this.options.runsExplainGraph === true ? 'explanations' : 'scores'}`;
+    const name = `worker ${index + 1} for ${this.options.explain === undefined ? 'scores' : 'explanations'}`;
     const worker = new WorkerHandle(name, new TaskRingWriter(ring), port1);
     const channel: WorkerChannel = { ring, results: port2 };
     this.piscina.run(channel, { transferList: [port2] }).catch((error: Error) => {

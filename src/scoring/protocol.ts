@@ -15,18 +15,14 @@ export interface SessionOptions {
   readonly spinning: boolean;
 }
 
-/** What a worker needs to explain scores: the file of the graph, and values that the graph lacks. */
-export interface ExplainSetup {
-  readonly graph: string;
-  readonly table: Pick<ExplainTable, 'typical' | 'pooling'>;
-}
+/** What a worker needs to explain scores, beside the graphs. */
+export type ExplainSetup = Pick<ExplainTable, 'typical' | 'pooling' | 'reach'>;
 
 /** What a worker receives when it starts. */
 export interface WorkerSetup {
   readonly graphs: { readonly base: string; readonly history: string };
+  /** Of a worker that explains scores. */
   readonly explain?: ExplainSetup | undefined;
-  /** Whether the worker runs the graph of `explain`, or only checks that it can be loaded. */
-  readonly runsExplainGraph?: boolean;
   readonly session: SessionOptions;
   readonly buffers: SharedArrayBuffer;
   readonly batchMax: number;

@@ -15,9 +15,9 @@ t.test('a bundle that serves passes every check', async (t) => {
 
 t.test('a bundle that does not serve fails with one line that says why', async (t) => {
   const spoilt = copyModel(t.testdir());
-  replaceFile(spoilt, 'explain.onnx', 'no graph');
+  replaceFile(spoilt, 'history.onnx', 'no graph');
   for (const [folder, reason] of [
-    [spoilt, /explain\.onnx/],
+    [spoilt, /history\.onnx/],
     [join(t.testdirName, 'absent'), /no such model folder/],
   ] as const) {
     const { code, stderr } = await check(folder);

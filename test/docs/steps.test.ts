@@ -103,7 +103,9 @@ t.test('docs/MODELS.md, followed from the first line up to a bundle that serves'
   writeFileSync(join(folder, 'measured.json'), JSON.stringify(measured));
   await follow(t, 'bundle', folder);
   t.strictSame(manifestOf(join(folder, 'my-network')).measured, measured);
-  t.match(await follow(t, 'check', folder), /ok {2}golden: \d cases/);
+  const checked = await follow(t, 'check', folder);
+  t.match(checked, /ok {2}golden: \d cases/);
+  t.match(checked, /no table to explain scores by: npm run model:build -- --explain FOLDER/);
 
   t.equal(STEPS.get('serve'), 'ACUITY_MODEL=my-network acuity serve\n');
   const server = await startServer(t, { env: { ACUITY_MODEL: join(folder, 'my-network') } });

@@ -31,9 +31,9 @@ const CASES: readonly {
     told: /golden case nothing known/,
   },
   {
-    name: 'an invalid graph of explanations, though none is requested',
-    damage: (folder) => replaceFile(folder, 'explain.onnx', 'no graph'),
-    told: /^acuity: .*explain\.onnx/m,
+    name: 'an invalid table of explanations, though none is requested',
+    damage: (folder) => replaceFile(folder, 'explain.json', '{}'),
+    told: /^acuity: .*explain\.json is not a table of explanations/m,
   },
   {
     name: 'a port that is taken, while leaving takes long',

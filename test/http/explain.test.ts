@@ -26,7 +26,13 @@ function loopThatExplains(t: Test): TestLoop {
   return loop;
 }
 
-t.test('an explained request costs eight tokens, and its answer has one more field', async (t) => {
+t.test('a model without a table refuses at the field, and says what makes one', async (t) => {
+  const reply = await send(openLoop(t).port, { headers, body: BODY });
+  const msg = /npm run model:build -- --explain FOLDER/;
+  t.match(JSON.parse(reply.body), { detail: [{ loc: ['body', 'explain'], type: 'value_error', msg }] });
+});
+
+t.test('an explained request costs its price, and its answer has one more field', async (t) => {
   const loop = loopThatExplains(t);
   const reply = send(loop.port, { headers, body: BODY });
   const waiting = await loop.scorer.next();

@@ -85,7 +85,11 @@ const ROWS: readonly Row[] = [
   { name: 'an empty body', cause: 'malformed', body: '' },
   { name: 'a body that is no JSON', cause: 'malformed', body: '{', tokens: 0 },
   { name: 'a wrong field', cause: 'unprocessable', body: '{"current_session":{"age":"secret-marker"}}' },
-  { name: 'no graph to explain it', cause: 'unprocessable', body: '{"current_session":{},"explain":true}' },
+  {
+    name: 'no table to explain it by',
+    cause: 'unprocessable',
+    body: '{"current_session":{},"explain":true}',
+  },
   {
     name: 'as many pending as may be',
     cause: 'queueFull',

@@ -7,7 +7,6 @@ import { explanationOf } from '#acuity/pipeline/explanation.js';
 import { qualityOf } from '#acuity/pipeline/quality.js';
 import { respond, withField } from '#acuity/pipeline/respond.js';
 import { createReader, isBodyProblem } from '#acuity/reading/read.js';
-import { ExplainedModel } from '#training/explained.js';
 import { recordOf, ServedModel } from '#training/served.js';
 import { requestBody } from '../fixtures/bodies.js';
 import { slowShapley } from '../fixtures/slowShapley.js';
@@ -18,15 +17,15 @@ const model = await ServedModel.open(MODEL);
 const bundle = await loadBundle(MODEL);
 
 if (bundle.explain === undefined) throw new Error('the shipped network explains');
-const { graph, table } = bundle.explain;
-const explained = await ExplainedModel.open(model, graph, table);
+const table = bundle.explain;
+const explained = model.explainer(table);
 const read = createReader({ daySamplesMax: 7200, nightSamplesMax: 43_200 });
 
 async function explain(body: PredictionRequestBody) {
   const request = read(Buffer.from(JSON.stringify(body)));
   if (isBodyProblem(request)) throw new Error(JSON.stringify(request));
   const quality = qualityOf(request);
-  const { scores, floats } = await explained.explain(request);
+  const { scores, floats } = await explained(request);
   return { scores, floats, said: explanationOf({ scores, offset: 0, floats }, quality, table) };
 }
 

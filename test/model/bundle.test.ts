@@ -1,7 +1,9 @@
-import { appendFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { BundleError, loadBundle } from '#acuity/model/bundle.js';
+import { EXPLAIN_TABLE } from '#acuity/model/manifest.js';
+import { operatorsOf } from '../fixtures/onnx.js';
 import { MODEL, changeManifest, copyModel, graphsOf, manifestOf, replaceFile } from '../fixtures/model.js';
 
 const { graphs } = manifestOf(MODEL);
@@ -13,6 +15,30 @@ t.test('the model that is served by default loads', async (t) => {
   t.equal(bundle.manifest.version, manifestOf(MODEL).version);
   t.ok(bundle.golden.cases.length > 0);
 });
+
+t.test('a network without ranges, as bundles of acuity 1.0 are, serves and explains nothing', async (t) => {
+  t.ok((await loadBundle(MODEL)).explain);
+  const folder = copyModel(t.testdir());
+  const table = JSON.parse(readFileSync(join(folder, EXPLAIN_TABLE), 'utf8')) as object;
+  replaceFile(folder, EXPLAIN_TABLE, JSON.stringify({ ...table, reach: undefined }));
+  t.equal((await loadBundle(folder)).explain, undefined);
+  changeManifest(folder, (one) => ({ ...one, files: { ...one.files, [EXPLAIN_TABLE]: undefined } }));
+  t.equal((await loadBundle(folder)).explain, undefined, 'nor without any table');
+});
+
+t.test(
+  'the manifest says whether the graphs are chains, as the start warns of threads between operators',
+  async (t) => {
+    // In a chain each operator waits for the one before it.
+    const isChain = (path: string): boolean =>
+      operatorsOf(readFileSync(path)).every(
+        ({ reads }, index, all) => index === 0 || all[index - 1]?.writes.some((name) => reads.includes(name)),
+      );
+    const { base, history } = graphsOf(MODEL);
+    t.strictSame([isChain(base), isChain(history)], [true, false]);
+    t.notOk(manifestOf(MODEL).areChains, 'threads between operators may help the graph with history');
+  },
+);
 
 type Damage = (folder: string) => void;
 const file =

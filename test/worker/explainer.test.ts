@@ -2,26 +2,28 @@ import t from 'tap';
 import { PAST_MAX, SCORE_FIELDS } from '#rules/fields.js';
 import { CONTRIBUTORS, EXPLANATION, MIXTURES } from '#acuity/contract/explanation.js';
 import { FEATURE_COUNT } from '#acuity/contract/features.js';
-import { EXPLAIN_TENSORS } from '#acuity/model/tensors.js';
+import type { GraphVariant } from '#acuity/contract/graphVariant.js';
+import { GRAPH_TENSORS } from '#acuity/model/tensors.js';
 import { normalCdf, probit } from '#acuity/pipeline/normal.js';
-import { Explainer } from '#acuity/worker/explainer.js';
-import type { ExplainGraph } from '#acuity/worker/session.js';
+import { EXPLAIN_ROWS, Explainer } from '#acuity/worker/explainer.js';
+import type { GraphSession } from '#acuity/worker/session.js';
 import { seededRandom } from '#acuity/base/random.js';
 import { requestBody } from '../fixtures/bodies.js';
 import { requestOf } from '../fixtures/requests.js';
 import { slowShapley } from '../fixtures/slowShapley.js';
 
-/** A graph that gives the same of every request. */
-function graphOf(scores: Float32Array, reach: Float32Array): ExplainGraph {
-  const inputs = EXPLAIN_TENSORS.inputs.map(
-    ({ name, shape }) =>
-      [name, new Float32Array(shape.reduce((product, size) => product * size, 1))] as const,
-  );
-  return {
-    inputs: Object.fromEntries(inputs) as unknown as ExplainGraph['inputs'],
-    run: async () => ({ scores: scores.slice(), reach: reach.slice(), elapsedMs: 1 }),
-    release: async () => undefined,
+/** Graphs that give the first rows of `scores` of every request. */
+function graphsOf(scores: Float32Array): Readonly<Record<GraphVariant, GraphSession>> {
+  const inputs = GRAPH_TENSORS.history.inputs.map(({ name, shape: [, ...row] }) => {
+    return [name, new Float32Array(row.reduce((product, size) => product * size, EXPLAIN_ROWS))] as const;
+  });
+  const graph = {
+    inputs: Object.fromEntries(inputs) as GraphSession['inputs'],
+    clear: () => undefined,
+    repeatPast: () => undefined,
+    run: async (rows: number) => ({ scores: scores.slice(0, 7 * rows), elapsedMs: 1 }),
   };
+  return { base: graph, history: graph };
 }
 
 const TABLE = {
@@ -38,10 +40,10 @@ const random = seededRandom(5);
 const rowOf = (): number[] => [...Array.from({ length: 5 }, () => 20 + 60 * random()), random(), random()];
 
 t.test('a measurement moves every mixture, the reference, the last nights and the ranges', async (t) => {
-  const mixed = Float32Array.from(Array.from({ length: MIXTURES }, rowOf).flat());
-  const scores = mixed.slice(-7); // all of it is today's
-  const lastNights = Float32Array.from(rowOf());
-  const reach = Float32Array.from({ length: 10 }, () => 5 * random());
+  const mixed = Float32Array.from(Array.from({ length: EXPLAIN_ROWS }, rowOf).flat());
+  const scores = mixed.slice(7 * (MIXTURES - 1), 7 * MIXTURES); // all of it is today's
+  const lastNights = mixed.slice(7 * MIXTURES);
+  const reach = Array.from({ length: 10 }, () => 5 * random());
   const [base, own, scale] = [0.9, 0.4, 0.8];
   const [ofAttention, ofStress] = [0, 3];
   const weights = [0.5, 0.3, 0.2];
@@ -63,14 +65,19 @@ t.test('a measurement moves every mixture, the reference, the last nights and th
     return [whole, ...parts, moved(stress, 4)];
   };
 
-  const explainer = new Explainer(graphOf(mixed, reach), TABLE);
+  const table = { ...TABLE, reach: Array.from({ length: PAST_MAX + 1 }, () => [reach]) };
+  const explainer = new Explainer(graphsOf(mixed), table);
   const floats = new Float32Array(EXPLANATION.length);
   const request = {
     ...requestOf(requestBody(2)),
     usual: new Float64Array(FEATURE_COUNT).fill(NaN),
     adjustments,
   };
-  await explainer.explain(request, scores, 0, floats, async () => lastNights.slice());
+  t.strictSame(
+    (await explainer.explain(request, floats)).scores,
+    scores,
+    'not moved: the event loop does that',
+  );
 
   const near = (value: number | undefined, other: number | undefined, what: string): void => {
     t.ok(Math.abs((value ?? NaN) - (other ?? NaN)) < 1e-3, `${what}: ${value}, ${other}`);

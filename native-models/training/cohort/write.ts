@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FEATURES, HOUR_AT_REST, featuresHash } from '#acuity/contract/features.js';
+import { DECAY, decayOf } from '../recency.js';
 import { OUTCOMES } from './effects.js';
 import { trainingRates } from './parameters.js';
 import { World } from './population.js';
@@ -23,7 +24,14 @@ export function writeCohort(
     seed,
     people,
     days,
-    features: FEATURES.map(({ name, group, centre, scale }) => ({ name, group, centre, scale })),
+    features: FEATURES.map(({ name, group, centre, scale }) => ({
+      name,
+      group,
+      centre,
+      scale,
+      decay: decayOf(group),
+    })),
+    targetDecay: DECAY,
     hourAtRest: HOUR_AT_REST,
     featuresHash: featuresHash(),
     outcomes: OUTCOMES,

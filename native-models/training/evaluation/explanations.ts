@@ -1,18 +1,19 @@
 import { CONTRIBUTOR_GROUPS, EXPLANATION } from '#acuity/contract/explanation.js';
 import type { Explanation } from '#acuity/contract/response.js';
-import type { ExplainBundle } from '#acuity/model/bundle.js';
+import type { ExplainTable } from '#acuity/model/manifest.js';
 import { explanationOf } from '#acuity/pipeline/explanation.js';
 import { NO_EVIDENCE } from '#acuity/pipeline/measured.js';
 import { adjustedRow, adjustmentsOf, type Adjustments } from '#acuity/pipeline/measuredRow.js';
 import { againstOf } from '#acuity/pipeline/quality.js';
+import { reachOf } from '#acuity/pipeline/reach.js';
 import { LAYOUT } from '#acuity/records/layout.js';
 import type { PredictionRequest } from '#acuity/records/request.js';
 import { PAST_MAX, SCORE_FIELDS } from '#rules/fields.js';
 import type { Intervention } from '../cohort/intervention.js';
 import { Lives } from '../cohort/lives.js';
 import { Random } from '../cohort/random.js';
-import { ExplainedModel } from '../explained.js';
 import { movesOf, type Move } from '../ranges.js';
+import type { Explain } from '../served.js';
 import type { Judged } from './context.js';
 import { demand, fixed, interval, isWithin, type Demand, type Section } from './section.js';
 import { mean, meanEstimate } from './statistics.js';
@@ -63,11 +64,11 @@ export async function explanations(
   if (bundle.explain === undefined)
     return {
       ...point,
-      demands: [demand('explanations', 'the bundle has no graph for them', undefined)],
+      demands: [demand('explanations', 'the bundle has no table for them', undefined)],
       tables: [],
     };
-  const explained = await ExplainedModel.open(model, bundle.explain.graph, bundle.explain.table);
-  const { table } = bundle.explain;
+  const table = bundle.explain;
+  const explained = model.explainer(table);
   const live = async (
     people: number,
     days: number,
@@ -127,7 +128,7 @@ export async function explanations(
   return {
     ...point,
     demands: [
-      ...(await rangeDemands({ world, model, bundle }, explained, size.recorded)),
+      ...(await rangeDemands({ world, model, bundle }, table, size.recorded)),
       ordinaryDemand('the last nights, for each number of sessions', bySessions, size),
       ordinaryDemand('usual', [ordinary], size),
       shortDemand('the last nights', firstByNights, bySessions.at(-1) ?? [], size),
@@ -159,8 +160,8 @@ export async function explanations(
 }
 
 /** The service's explanation of a request, and the scores that it explains. */
-async function sayOf(explained: ExplainedModel, request: PredictionRequest, table: ExplainBundle['table']) {
-  const { scores, floats } = await explained.explain(request);
+async function sayOf(explained: Explain, request: PredictionRequest, table: ExplainTable) {
+  const { scores, floats } = await explained(request);
   const quality = {
     sessions: request.pastCount,
     against: againstOf(request),
@@ -177,7 +178,7 @@ async function sayOf(explained: ExplainedModel, request: PredictionRequest, tabl
 
 /** What a group adds to a score of everybody's day, against usual. */
 async function added(
-  explained: ExplainedModel,
+  explained: Explain,
   lives: Lives,
   day: number,
   group: (typeof CONTRIBUTOR_GROUPS)[number],
@@ -189,8 +190,7 @@ async function added(
     SCORE_FIELDS.indexOf(field);
   const found = new Float64Array(lives.count);
   for (const person of found.keys())
-    found[person] =
-      (await explained.explain(lives.requestWithUsual(person, day, PAST_MAX))).floats[at] ?? NaN;
+    found[person] = (await explained(lives.requestWithUsual(person, day, PAST_MAX))).floats[at] ?? NaN;
   return found;
 }
 
@@ -241,8 +241,8 @@ function shortDemand(
 /** With any fields missing, any values, a long run and measurements, contributions add up to the change, to the last digit. */
 async function additivity(
   lives: Lives,
-  explained: ExplainedModel,
-  table: ExplainBundle['table'],
+  explained: Explain,
+  table: ExplainTable,
   { requests }: ExplainedSize,
 ): Promise<Demand> {
   const random = new Random(15, 15);
@@ -303,18 +303,10 @@ function spoiled(request: PredictionRequest, random: Random): PredictionRequest 
 }
 
 /** How often another recording of the same days falls into the ranges. */
-async function rangeDemands(
-  { world, model }: Judged,
-  explained: ExplainedModel,
-  count: number,
-): Promise<Demand[]> {
+async function rangeDemands({ world, model }: Judged, table: ExplainTable, count: number): Promise<Demand[]> {
   const moves = await movesOf(model, world, count, FIRST_ID);
-  const reaches = new Map<number, Float32Array>();
-  for (const { sessions, missing } of moves)
-    if (!reaches.has(sessions * 100 + missing))
-      reaches.set(sessions * 100 + missing, (await explained.reach(sessions, missing)).slice());
   const isHeld = ({ sessions, missing, points }: Move, score: number): boolean => {
-    const reach = reaches.get(sessions * 100 + missing);
+    const reach = reachOf(table, sessions, missing);
     return isWithin(
       points[score] ?? NaN,
       -(reach?.[score] ?? NaN),

@@ -14,7 +14,7 @@ export async function history(context: Context): Promise<Section> {
     const scores = outcomesOf(await scoreDay(model, people, scored.targets, people.days - 1, sessions));
     distances.push(SCORES.map((_, k) => rms(scored.expected[k] ?? [], scores[k] ?? [])));
   }
-  const limits = bundle.explain?.table.notable.lastNights.changes ?? [];
+  const limits = bundle.explain?.notable.lastNights.changes ?? [];
   const row = (what: string, of: (sessions: number) => number): string[] => [
     what,
     ...distances.map((_, sessions) => fixed(of(sessions), 1)),

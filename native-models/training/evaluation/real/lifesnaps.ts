@@ -2,8 +2,7 @@ import type { Session } from '#acuity/contract/request.js';
 import { EXPLANATION } from '#acuity/contract/explanation.js';
 import { PAST_MAX } from '#rules/fields.js';
 import { Lives } from '../../cohort/lives.js';
-import { ExplainedModel } from '../../explained.js';
-import { COLUMN } from '../../served.js';
+import { COLUMN, type Explain } from '../../served.js';
 import { SCORES, type Judged } from '../context.js';
 import { demand, fixed, isWithin } from '../section.js';
 import { correlation, mean, quantile } from '../statistics.js';
@@ -40,7 +39,7 @@ export async function lifesnaps(
 ): Promise<RealFinding | undefined> {
   const people = lifesnapsLives(folder);
   if (people === undefined || explain === undefined) return undefined;
-  const explained = await ExplainedModel.open(model, explain.graph, explain.table);
+  const explained = model.explainer(explain);
   const scores = SCORES.map((): number[] => []);
   const told: Told[] = [];
   for (const sessions of people) {
@@ -53,8 +52,8 @@ export async function lifesnaps(
       const before = Array.from({ length: MEDIAN_DAYS }, (_, back) =>
         targetOf(day - 1 - back, COLUMN.attention),
       );
-      const changeOf = async (request: Parameters<ExplainedModel['explain']>[0]): Promise<number> => {
-        const { scores: found, floats } = await explained.explain(request);
+      const changeOf = async (request: Parameters<Explain>[0]): Promise<number> => {
+        const { scores: found, floats } = await explained(request);
         return (found[COLUMN.attention] ?? NaN) - (floats[EXPLANATION.reference + COLUMN.attention] ?? NaN);
       };
       told.push({

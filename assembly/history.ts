@@ -11,7 +11,6 @@ import {
   LEVEL,
   MEASURED_BYTES,
   QUANTITIES,
-  QUANTITY_BOUNDS,
   RECORD_LENGTH,
   RUN_COUNTS,
   RUN_MEANS,
@@ -25,6 +24,7 @@ import {
   TEXTS,
 } from './layout';
 import { BREATH_HIGH, BREATH_LOW, HEART_HIGH, HEART_LOW, SCALAR_BOUNDS, SCALAR_BOUNDS_LENGTH, SCORES } from './rules';
+import { QUANTITY_BOUNDS } from './tables';
 
 /** Reads a history. src/history/form.ts draws the format, and writes it. */
 
@@ -146,7 +146,7 @@ function readLongRun(): bool {
     const weight = takeFloat();
     const mean = takeFloat();
     const spread = takeFloat();
-    const bounds = QUANTITY_BOUNDS + quantity * 3 * 8;
+    const bounds = changetype<usize>(QUANTITY_BOUNDS) + quantity * 3 * 8;
     const isNever = count == 0;
     if (count > nights || !isWithin(weight, 0, count)) return false;
     if (!isWithin(mean, isNever ? 0 : load<f64>(bounds), isNever ? 0 : load<f64>(bounds, 8))) return false;

@@ -40,7 +40,7 @@ export const RECORD_LENGTH: i32 = SCALARS + 4 * SUMMARY_LENGTH;
 /** A target is seven f64: five scores, then valence and arousal as 1 (High) or −1 (Low). */
 export const TARGET_LENGTH: i32 = TARGET_FIELDS;
 
-/** The compiler's own data (the field names) is below; `initialise` checks that. */
+/** The compiler's own data (tables, the names of fields) is below; `initialise` checks that. */
 export const RECORDS: usize = 16_384;
 export const TARGETS: usize = RECORDS + SESSIONS_MAX * RECORD_LENGTH * 8;
 export const HISTOGRAM_BINS: i32 = 512;
@@ -51,16 +51,8 @@ export const CUMULATIVE: usize = HISTOGRAM + 4 * HISTOGRAM_BINS * 4 + 16;
 /** 10^0 … 10^22, all exact: f64 each. */
 export const POWERS_OF_TEN: usize = CUMULATIVE + HISTOGRAM_BINS * 4;
 export const EXACT_POWER_MAX: i32 = 22;
-/** The leading 128 bits of 5^−342 … 5^308, two u64 each, the higher one first; the host writes them. */
-export const POWERS_OF_FIVE: usize = (POWERS_OF_TEN + (EXACT_POWER_MAX + 1) * 8 + 15) & ~15;
-export const FIVE_EXPONENT_MIN: i32 = -342;
-export const FIVE_EXPONENT_MAX: i32 = 308;
-/** Two big integers to compare: a count, then limbs of 32 bits; some 800 digits and a power of two or five. */
-export const LIMBS_MAX: i32 = 200;
-export const LIMBS_LEFT: usize = POWERS_OF_FIVE + (FIVE_EXPONENT_MAX - FIVE_EXPONENT_MIN + 1) * 16;
-export const LIMBS_RIGHT: usize = LIMBS_LEFT + (1 + LIMBS_MAX) * 4;
 /** Number of unknown fields in the request read last: i32. */
-export const UNKNOWN_FIELDS: usize = (LIMBS_RIGHT + (1 + LIMBS_MAX) * 4 + 7) & ~7;
+export const UNKNOWN_FIELDS: usize = POWERS_OF_TEN + (EXACT_POWER_MAX + 1) * 8;
 /** 1 if that request asks for an explanation, else 0: i32. */
 export const EXPLAIN: usize = UNKNOWN_FIELDS + 4;
 /** How many of its numbers took several times as long as usual: i32. Those left out count a quarter. */
@@ -121,13 +113,11 @@ export const RUN_MEANS: usize = RUN_WEIGHTS + QUANTITIES * 4;
 export const RUN_SPREADS: usize = RUN_MEANS + QUANTITIES * 4;
 export const RUN_COUNTS: usize = RUN_SPREADS + QUANTITIES * 4;
 export const HISTORY_LENGTH: usize = RUN_COUNTS + QUANTITIES * 2 - HISTORY;
-/** Minimum and maximum of each quantity, and its widest spread: f64; the host writes them. */
-export const QUANTITY_BOUNDS: usize = (HISTORY + HISTORY_LENGTH + 15) & ~15;
 /**
  * The bytes of a history, or its text, which they replace. As many as the longest one has may be read before its end is
  * found.
  */
-export const HISTORY_BYTES: usize = QUANTITY_BOUNDS + QUANTITIES * 3 * 8;
+export const HISTORY_BYTES: usize = (HISTORY + HISTORY_LENGTH + 15) & ~15;
 /** The value of each base64url character, u8, and tables for a CRC-32 of eight bytes at once, u32. */
 export const BASE64: usize = HISTORY_BYTES + 2_048;
 export const CRC_TABLES: usize = BASE64 + 256;

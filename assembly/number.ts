@@ -1,15 +1,14 @@
-import {
-  EXACT_POWER_MAX,
-  FIVE_EXPONENT_MAX,
-  FIVE_EXPONENT_MIN,
-  POWERS_OF_FIVE,
-  POWERS_OF_TEN,
-} from './layout';
-import { isAboveMiddle } from './midpoint';
+import { EXACT_POWER_MAX, POWERS_OF_TEN } from './layout';
+import { FIVE_EXPONENT_MAX, FIVE_EXPONENT_MIN, POWERS_OF_FIVE } from './tables';
 import { DOT, MINUS, PLUS, ZERO, at, moveTo } from './text';
 
 /** A mantissa of up to this many digits is exact in an f64, and so is the power of ten below it. */
 const DIGITS_MAX: usize = 15;
+
+/** The host's `Number` of the text from `start` to before `end`. */
+// @ts-ignore: decorator
+@external('env', 'numberOf')
+declare function numberOf(start: usize, end: usize): f64;
 
 /** Numbers of the request that were decoded digit by digit. */
 export let longNumbers: i32 = 0;
@@ -81,8 +80,7 @@ function decodeLong(start: usize): f64 {
   let mantissa: u64 = 0;
   let significant: i32 = 0;
   let power: i32 = 0; // of ten, the place value of the last significant digit
-  let rest: usize = 0; // the first digit after the significant ones
-  let isCut = false; // whether one of them is not zero
+  let isCut = false; // whether a digit after the significant ones is not zero
   for (;;) {
     const digit = <u32>load<u8>(place) - ZERO;
     if (digit > 9) break;
@@ -92,7 +90,6 @@ function decodeLong(start: usize): f64 {
     } else {
       power++;
       isCut = isCut || digit != 0;
-      if (rest == 0) rest = place;
     }
     place++;
   }
@@ -107,13 +104,11 @@ function decodeLong(start: usize): f64 {
         power--;
       } else {
         isCut = isCut || digit != 0;
-        if (rest == 0) rest = place;
-      }
+        }
       place++;
     }
     if (place == point + 1) return NaN;
   }
-  const afterDigits = place;
   if ((<u32>load<u8>(place) | 0x20) == 0x65) {
     const sign = <u32>load<u8>(++place);
     if (sign == PLUS || sign == MINUS) place++;
@@ -129,12 +124,9 @@ function decodeLong(start: usize): f64 {
     power += sign == MINUS ? -exponent : exponent;
   }
   moveTo(place);
-  let value = nearest(mantissa, power);
-  if (isCut) {
-    // With digits cut off, the number is between this mantissa and the next one.
-    const next = nearest(mantissa + 1, power);
-    if (value != next && isAboveMiddle(mantissa, power, rest, afterDigits, value)) value = next;
-  }
+  const value = nearest(mantissa, power);
+  // With digits cut off, the number is between this mantissa and the next one: where they differ, the host decides.
+  if (isCut && value != nearest(mantissa + 1, power)) return numberOf(start, place);
   return negative ? -value : value;
 }
 
@@ -151,7 +143,7 @@ function nearest(mantissa: u64, exponent: i32): f64 {
   }
   if (mantissa == 0 || exponent < FIVE_EXPONENT_MIN) return 0;
   if (exponent > FIVE_EXPONENT_MAX) return Infinity;
-  const power = POWERS_OF_FIVE + (<usize>(exponent - FIVE_EXPONENT_MIN) << 4);
+  const power = changetype<usize>(POWERS_OF_FIVE) + (<usize>(exponent - FIVE_EXPONENT_MIN) << 4);
   const zeros = clz(mantissa);
   const normal = mantissa << zeros;
   let high = highProduct(normal, load<u64>(power));

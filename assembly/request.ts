@@ -19,6 +19,7 @@ import {
   HR_NIGHT,
   LENGTHS,
   NIGHT_TEXT,
+  QUANTITIES,
   RECORDING_INDEX,
   RECORDS,
   RECORD_LENGTH,
@@ -44,6 +45,7 @@ import { forgetKept, keepsFields, noteField } from './kept';
 import { REACTIONS_MAX, SCALAR_BOUNDS, SCALAR_BOUNDS_LENGTH, SCORES, SCORE_MAX, SCORE_MIN, TARGET_FIELDS } from './rules';
 import { decodeArray } from './samples';
 import { forgetBreathing, summarise } from './series';
+import { QUANTITY_BOUNDS } from './tables';
 import {
   BACKSLASH,
   CLOSE_ARRAY,
@@ -92,7 +94,7 @@ let samplesLeftOut: i32 = 0;
 
 /** Prepares the tables of the readers; call once per instance. */
 export function initialise(dayMax: i32, nightMax: i32): usize {
-  assert(__data_end <= RECORDS);
+  assert(__data_end <= RECORDS && QUANTITY_BOUNDS.length == 3 * QUANTITIES);
   narrowNames();
   fillPowersOfTen();
   fillHistoryTables();

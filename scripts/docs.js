@@ -98,7 +98,7 @@ async function formatted(path, json) {
  */
 export function recordLayout() {
   const parser = new WebAssembly.Module(readFileSync(join(ROOT, 'dist/reading/parser.wasm')));
-  const { exports } = new WebAssembly.Instance(parser, { env: { abort() {} } });
+  const { exports } = new WebAssembly.Instance(parser, { env: { abort() {}, numberOf() {} } });
   const lines = Object.entries(exports)
     .filter(([, value]) => value instanceof WebAssembly.Global)
     .map(([name, { value }]) => `  ${name}: ${value},\n`);

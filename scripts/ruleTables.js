@@ -1,19 +1,21 @@
-/** packages/rules as AssemblyScript, which can't import it. `npm run docs` writes these files. */
+/** Rules and tables as AssemblyScript, which can't import them. `npm run docs` writes these files. */
 const HEAD = 'Generated from packages/rules by `npm run docs`: change it there.';
 
 /** The modules of packages/rules whose constants are generated. */
 const MODULES = ['contradictions', 'fields', 'plausible'];
 
 /**
- * The texts of the generated files, by their paths in the repository. Needs a built `packages/rules`.
+ * The texts of the generated files, by their paths in the repository. Needs a built service.
  * @returns {Promise<Readonly<Record<string, string>>>}
  */
 export async function ruleTables() {
   const modules = await Promise.all(MODULES.map((name) => import(`../dist/rules/${name}.js`)));
   const rules = Object.assign({}, ...modules);
+  const { QUANTITIES } = await import('../dist/history/longRun.js');
   return {
     'assembly/rules.ts': assemblyConstants(rules),
     'assembly/fields.ts': assemblyFields(rules),
+    'assembly/tables.ts': assemblyTables(QUANTITIES),
   };
 }
 
@@ -70,6 +72,38 @@ export const SCALAR_BOUNDS_LENGTH: i32 = 3;
 export const NAMES: StaticArray<string> = [
 ${names.map((name) => `  '${name}',\n`).join('')}];
 `;
+}
+
+const FIVE_EXPONENTS = { min: -342, max: 308 };
+const POWER_BITS = 128n;
+
+function assemblyTables(quantities) {
+  const { min, max } = FIVE_EXPONENTS;
+  const powers = Array.from({ length: max - min + 1 }, (_, at) => powerOfFive(min + at)).flatMap((bits) => [
+    `0x${(bits >> 64n).toString(16)}`,
+    `0x${(bits & 0xffff_ffff_ffff_ffffn).toString(16)}`,
+  ]);
+  const bounds = quantities.flatMap(({ least, most, widest }) => [least, most, widest]);
+  return `// Generated from src/history/longRun.ts and scripts/ruleTables.js by \`npm run docs\`: change it there.
+
+export const FIVE_EXPONENT_MIN: i32 = ${min};
+export const FIVE_EXPONENT_MAX: i32 = ${max};
+/** The leading 128 bits of 5^FIVE_EXPONENT_MIN … 5^FIVE_EXPONENT_MAX, two words each, the higher one first. */
+export const POWERS_OF_FIVE: StaticArray<u64> = [${powers.join(', ')}];
+/** Of each quantity of the long run: minimum, maximum, and its widest spread. */
+export const QUANTITY_BOUNDS: StaticArray<f64> = [${bounds.join(', ')}];
+`;
+}
+
+/**
+ * The leading 128 bits of a power of five: truncated, but rounded up from 5^−27 to 5^−1, as Lemire's algorithm
+ * (`assembly/number.ts`) requires.
+ */
+function powerOfFive(exponent) {
+  const power = 5n ** BigInt(Math.abs(exponent));
+  const length = BigInt(power.toString(2).length);
+  if (exponent < 0) return (1n << (length + POWER_BITS - 1n)) / power + BigInt(exponent >= -27);
+  return length > POWER_BITS ? power >> (length - POWER_BITS) : power << (POWER_BITS - length);
 }
 
 /** Neighbours first: the shortest chain of dependent instructions. */

@@ -131,14 +131,18 @@ export function structureFinding(loc: Finding['loc'], msg: string, bounds: Struc
 export const FINDINGS_MAX = 8;
 
 /** A body that cannot be scored: not JSON (400) or not valid under the contract (422). */
-export type BodyProblem =
+export type BodyProblem = {
+  /** As in `ReadRequest`, if there are any. */
+  readonly slowNumbers?: number;
+} & (
   | { readonly kind: 'malformed'; readonly byte: number }
   | {
       readonly kind: 'unprocessable';
       readonly findings: readonly Finding[];
       /** Number of measurements in the body, if there are any: reading them costs. */
       readonly newMeasurements?: number;
-    };
+    }
+);
 
 export const MALFORMED = { status: 400 } as const;
 export const UNPROCESSABLE = { status: 422 } as const;

@@ -48,10 +48,11 @@ export function recordingTokens(bytes: number): number {
  */
 export function readingTokens(outcome: ReadRequest | BodyProblem, bytes: number): number {
   const isProblem = isBodyProblem(outcome);
-  if (!isProblem && !outcome.isExact) return Math.floor(outcome.slowNumbers / SLOW_NUMBERS);
+  const slow = Math.floor((outcome.slowNumbers ?? 0) / SLOW_NUMBERS);
+  if (!isProblem && !outcome.isExact) return slow;
   const measurements = isProblem && outcome.kind === 'malformed' ? 0 : (outcome.newMeasurements ?? 0);
   const byLength = Math.max(0, Math.ceil(bytes / EXACT_BYTES) - 1 - furtherBlocks(bytes));
-  return byLength + Math.max(0, Math.ceil(measurements / MEASUREMENTS) - 1);
+  return slow + byLength + Math.max(0, Math.ceil(measurements / MEASUREMENTS) - 1);
 }
 
 /** What finding the lines of a list costs, paid with their own tokens. */
@@ -89,6 +90,6 @@ export const PRICE_ROWS: readonly (readonly [what: string, tokens: string])[] = 
   ],
   [
     'numbers with an exponent, or more than 17 digits',
-    `1 more for each ${grouped(SLOW_NUMBERS)}; the same for each ${grouped(4 * SLOW_NUMBERS)} samples that are left out`,
+    `1 more for each ${grouped(SLOW_NUMBERS)}, where one whose first 19 digits do not decide it counts once for each two of its bytes; the same for each ${grouped(4 * SLOW_NUMBERS)} samples that are left out`,
   ],
 ];

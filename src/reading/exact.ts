@@ -116,8 +116,9 @@ export function readUnlessRecording(
 /** The problem of a text beyond the bounds of structure, or of no JSON. */
 function checkOpened(parser: WasmParser): BodyProblem | undefined {
   const badByte = parser.check();
-  if (badByte === 'beyondBounds') return { kind: 'unprocessable', findings: [STRUCTURE_FINDING] };
-  return badByte >= 0 ? { kind: 'malformed', byte: badByte } : undefined;
+  if (badByte === 'beyondBounds')
+    return parser.priced({ kind: 'unprocessable', findings: [STRUCTURE_FINDING] });
+  return badByte >= 0 ? parser.priced({ kind: 'malformed', byte: badByte }) : undefined;
 }
 
 /** Reads one body from JSON to a request, and gathers its findings in the order of the contract. */
@@ -337,7 +338,11 @@ class Reading {
     const found = this.found.findings.length > 0 ? this.found.findings : this.unitFindings;
     const findings = found.slice(0, FINDINGS_MAX);
     const newMeasurements = this.measurements.count;
-    return { kind: 'unprocessable', findings, ...(newMeasurements > 0 && { newMeasurements }) };
+    return this.parser.priced({
+      kind: 'unprocessable',
+      findings,
+      ...(newMeasurements > 0 && { newMeasurements }),
+    });
   }
 }
 

@@ -10,12 +10,11 @@ import {
 } from '#rules/fields.js';
 import { STRUCTURE_BOUNDS, type StructureBounds } from '#rules/structure.js';
 import { HistoryDesk, type Measuring } from '../history/historyDesk.js';
-import { QUANTITIES } from '../history/longRun.js';
 import { dayOf } from '../history/night.js';
+import type { BodyProblem } from '../contract/problems.js';
 import { LAYOUT } from '../records/layout.js';
 import { SERIES_PLACES, clearRecords, summaryAt } from '../records/places.js';
 import type { GivenMeasurement, PredictionRequest, ReadRequest } from '../records/request.js';
-import { powersOfFive } from './powersOfFive.js';
 
 /**
  * The WebAssembly parser (`assembly/`). It reads a request of the plain form from its bytes, summarises
@@ -67,11 +66,13 @@ interface ParserExports {
 
 const module = new WebAssembly.Module(readFileSync(new URL('./parser.wasm', import.meta.url)));
 
-function instantiate(): WebAssembly.Exports {
+/** `numberOf`: the value of the number between two offsets, for the few that the parser can't decide. */
+function instantiate(numberOf: (start: number, end: number) => number): ParserExports {
   const abort = (): never => {
     throw new Error('the parser met an impossible state');
   };
-  return new WebAssembly.Instance(module, { env: { abort } }).exports;
+  const { exports } = new WebAssembly.Instance(module, { env: { abort, numberOf } });
+  return exports as unknown as ParserExports;
 }
 
 const PAGE_BYTES = 65_536;
@@ -85,8 +86,6 @@ type ReusedRequest = { -readonly [Field in keyof ReadRequest]: ReadRequest[Field
 /** Others would be cut to a byte, which may be one of these. */
 const HISTORY_LETTERS = /^[\w.-]*$/;
 const NOTHING_MEASURED: readonly GivenMeasurement[] = [];
-
-const POWERS_OF_FIVE = powersOfFive(LAYOUT.FIVE_EXPONENT_MIN, LAYOUT.FIVE_EXPONENT_MAX);
 
 /** One instance of the parser, for one thread. */
 export class WasmParser {
@@ -114,6 +113,8 @@ export class WasmParser {
   private readonly samplesMax: number;
   /** Of the body read last. */
   private length = 0;
+  /** Bytes of the numbers in it that the host decided. */
+  private decided = 0;
   /** Where a body begins in `bytes`. */
   readonly input: number;
   /** Whether `read` deferred the body read last because its current session has a recording. */
@@ -126,15 +127,16 @@ export class WasmParser {
     { daySamplesMax, nightSamplesMax }: SeriesLimits,
     private readonly keeps: readonly string[] = [],
   ) {
-    this.exports = instantiate() as unknown as ParserExports;
+    this.exports = instantiate((start, end) => {
+      this.decided += end - start;
+      return Number(this.bytes.toString('latin1', start, end));
+    });
     this.samplesMax = Math.max(daySamplesMax, nightSamplesMax, REACTIONS.most);
     this.keptTable = this.exports.initialise(daySamplesMax, nightSamplesMax);
     const names = keeps.map((name) => Buffer.from(name));
     this.input = afterNames(this.keptTable, names);
     this.requests = this.makeRoom(PAGE_BYTES);
     this.keepNames(names);
-    new BigUint64Array(this.exports.memory.buffer, LAYOUT.POWERS_OF_FIVE).set(POWERS_OF_FIVE);
-    this.writeBounds();
   }
 
   private keepNames(names: readonly Buffer[]): void {
@@ -145,11 +147,6 @@ export class WasmParser {
       place += name.length;
     }
     this.exports.keepFields(this.keptTable, names.length);
-  }
-
-  private writeBounds(): void {
-    const bounds = QUANTITIES.flatMap(({ least, most, widest }) => [least, most, widest]);
-    new Float64Array(this.exports.memory.buffer, LAYOUT.QUANTITY_BOUNDS, 3 * LAYOUT.QUANTITIES).set(bounds);
   }
 
   /**
@@ -163,7 +160,7 @@ export class WasmParser {
     if (this.requests[outcome] === undefined) return undefined;
     const request = this.written(outcome, this.unknown[0]!, this.unknown[1] === 1); // three cells, as below
     request.isExact = false;
-    request.slowNumbers = this.unknown[2]!;
+    request.slowNumbers += this.unknown[2]!;
     return this.texts[2 * LAYOUT.HISTORY_TEXT] === 0 ? request : this.readHistory(request, constants);
   }
 
@@ -231,6 +228,16 @@ export class WasmParser {
     return value === 0 ? undefined : this.bytes.toString('utf8', value, this.keptFields[entry + 3]);
   }
 
+  /** A number that the host decides takes as long as a slow one for each two bytes. */
+  private get decidedNumbers(): number {
+    return Math.ceil(this.decided / 2);
+  }
+
+  /** `problem`, with the slow numbers that were read before it was found. */
+  priced(problem: BodyProblem): BodyProblem {
+    return this.decided === 0 ? problem : { ...problem, slowNumbers: this.decidedNumbers };
+  }
+
   /** Puts `bytes` where the exact path reads them. */
   open(bytes: Uint8Array): void {
     this.put(bytes);
@@ -270,7 +277,7 @@ export class WasmParser {
     request.unknownFields = unknownFields;
     request.explain = explain;
     request.isExact = true;
-    request.slowNumbers = 0;
+    request.slowNumbers = this.decidedNumbers;
     request.newMeasurements = 0;
     request.history = undefined;
     request.usual = undefined;
@@ -318,6 +325,7 @@ export class WasmParser {
   private put(bytes: Uint8Array): void {
     this.room(bytes.length);
     this.length = bytes.length;
+    this.decided = 0;
     this.bytes.set(bytes, this.input);
   }
 

@@ -74,7 +74,10 @@ export interface ReadRequest extends PredictionRequest {
   readonly explain: boolean;
   /** Whether the exact path read it, which takes several times as long as the fast path. */
   readonly isExact: boolean;
-  /** Numbers that took the parser several times as long as usual: long ones, and a quarter of the samples left out. */
+  /**
+   * Numbers that took the parser several times as long as usual: long ones, a quarter of the samples left out, and half
+   * the bytes of those that the parser could not decide.
+   */
   readonly slowNumbers: number;
   /** Number of measurements that it brings. */
   readonly newMeasurements: number;

@@ -1,8 +1,6 @@
 import t from 'tap';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
-import { LAYOUT } from '#acuity/records/layout.js';
 import { WasmParser } from '#acuity/reading/wasmParser.js';
-import { powersOfFive } from '#acuity/reading/powersOfFive.js';
 import { below, pick, seededRandom, type Random } from '#acuity/base/random.js';
 
 /** Any number of JSON is the one that JSON.parse gives, to the last bit; any sample, that rounded to a float. */
@@ -119,18 +117,3 @@ const FIXED = [
   `1.${'0'.repeat(5000)}1`,
 ];
 t.test('numbers that have caught others', async (t) => t.strictSame(wrongNumbers(FIXED), []));
-
-t.test('the powers of five are 128 leading bits of what they stand for', async (t) => {
-  const from = LAYOUT.FIVE_EXPONENT_MIN;
-  const powers = powersOfFive(from, LAYOUT.FIVE_EXPONENT_MAX);
-  for (let exponent = from; exponent <= LAYOUT.FIVE_EXPONENT_MAX; exponent++) {
-    const high = Number(powers[2 * (exponent - from)]);
-    t.ok(high >= 2 ** 63);
-    // Where a double can say it, they agree in its bits.
-    const bits = Math.log2(high / 5 ** exponent);
-    if (5 ** exponent > 1e-290 && 5 ** exponent < Infinity)
-      t.ok(Math.abs(bits - Math.round(bits)) < 1e-9, `5^${exponent}`);
-  }
-  t.strictSame([...powersOfFive(0, 0)], [2n ** 63n, 0n]);
-  t.strictSame([...powersOfFive(-1, -1)], [0xcccc_cccc_cccc_ccccn, 0xcccc_cccc_cccc_cccdn]);
-});

@@ -3,14 +3,13 @@
  * and becomes the server: it runs in this process, so signals reach it; under a Node that does not fit, in one that does
  * (ownNode.js). Does not read standard input.
  */
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 // Otherwise it opens Node's inspector to everyone on this machine.
 process.on('SIGUSR1', () => {});
 
 // Import only from here on: an older Node might not even parse these modules.
-const { build, failWith, install, ROOT } = await import('./prepare.js');
+const { build, failWith, install } = await import('./prepare.js');
 const { underFittingNode } = await import('./ownNode.js');
 const { whenNpmDies } = await import('./parents.js');
 
@@ -70,11 +69,9 @@ function linesFor({ key, place }, address) {
   const by = socket === undefined ? '' : `--unix-socket ${quoted(socket)} `;
   const admin = baseUrl({ host: adminHost, port: adminPort });
   const pages = [...(hasTry ? [`Try it in a browser: ${admin}/try`] : []), `Live dashboard: ${admin}/`];
-  const main = fileURLToPath(new URL('../dist/main.js', import.meta.url));
+  const main = fileURLToPath(new URL('acuity.js', import.meta.url));
   const store = place === undefined ? '' : `ACUITY_KEYS=${quoted(place)} `;
-  // The user's own may be too old for it.
-  const node = process.execPath.startsWith(join(ROOT, '.build')) ? quoted(process.execPath) : 'node';
-  const issue = `Issue a key: ${store}${node} ${quoted(main)} keys issue --kind demo`;
+  const issue = `Issue a key: ${store}node ${quoted(main)} keys issue --kind demo`;
   if (key === undefined) return [`acuity answers at ${socket ?? `${at}/predict`}`, ...pages, issue];
   const example = fileURLToPath(new URL('../docs/examples/request.json', import.meta.url));
   return [

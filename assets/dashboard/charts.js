@@ -13,7 +13,15 @@ const SVG = 'http://www.w3.org/2000/svg';
 const drawn = [];
 let points = [];
 let start;
-const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+/** As a canvas takes it: of a name, which stands for two colours, the one of now. */
+function colour(name, alpha = 1) {
+  const place = byId('charts');
+  place.style.color = `var(${name})`;
+  const { color } = getComputedStyle(place);
+  place.style.color = '';
+  return color.replace(')', `, ${alpha})`);
+}
 
 /** Draws all anew: at the start, and when colours change. */
 export function drawCharts(newStart, newPoints) {
@@ -130,8 +138,8 @@ function options(chart, series, width) {
     series: [
       {},
       ...lines.map(({ color, dash, width = 1.5 }) => ({
-        stroke: colour(`--series-${color}`) + (width > 2 ? '80' : ''),
-        fill: chart.stacked ? `${colour(`--series-${color}`)}c0` : undefined,
+        stroke: colour(`--series-${color}`, width > 2 ? 0.5 : 1),
+        fill: chart.stacked ? colour(`--series-${color}`, 0.75) : undefined,
         width: chart.stacked ? 0.5 : width,
         dash,
         points: { show: false },

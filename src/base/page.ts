@@ -49,11 +49,8 @@ pre{white-space:pre-wrap;overflow-wrap:anywhere;padding:.8rem;border:1px solid v
 
 /** The colours as CSS, for the reader's light or dark setting. */
 function colourStyle(): string {
-  const set = (index: 0 | 1): string =>
-    Object.entries(COLOURS)
-      .map(([name, pair]) => `--${name}:${pair[index]}`)
-      .join(';');
-  return `:root{color-scheme:light dark;${set(0)}}@media (prefers-color-scheme:dark){:root{${set(1)}}}`;
+  const set = Object.entries(COLOURS).map(([name, pair]) => `--${name}:light-dark(${pair.join(',')})`);
+  return `:root{color-scheme:light dark;${set.join(';')}}`;
 }
 
 /** One self-contained HTML document: no scripts, nothing loaded. */

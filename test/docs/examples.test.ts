@@ -1,5 +1,8 @@
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import ts from 'typescript';
@@ -92,4 +95,23 @@ t.test('each example runs as it is written', async (t) => {
       t.match(readFileSync(stored, 'utf8'), /^acu\d[.][\w-]+$/);
     });
   }
+});
+
+t.test('a refusal before the answer does not end in the stored history', async (t) => {
+  let requests = 0;
+  const answers = [
+    { status: 429, body: { detail: 'Rate limit exceeded' } },
+    { status: 200, body: { history: 'acu1.x', recording: {}, explanation: { scores: { stress: {} } } } },
+  ];
+  const refusing = createServer((request, response) => {
+    const { status, body } = answers[requests++] ?? { status: 500, body: {} };
+    request.resume().once('end', () => response.writeHead(status).end(JSON.stringify(body)));
+  });
+  await once(refusing.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(() => refusing.close());
+  const ACUITY_URL = `http://127.0.0.1:${(refusing.address() as AddressInfo).port}`;
+  const stored = join(t.testdir(), 'person-1.history');
+  const options = { cwd: REPOSITORY, env: cleanEnvironment({ ACUITY_URL, ACUITY_API_KEY: 'key' }) };
+  const { code, stderr } = await ended('bash', [join(EXAMPLES, 'callers/morning.sh'), stored], options);
+  t.strictSame([code, readFileSync(stored, 'utf8')], [0, 'acu1.x'], stderr);
 });

@@ -37,7 +37,7 @@ const CASES: readonly (readonly [
   [
     { STORE: 'exists' },
     0,
-    `acuity answers at http://127.0.0.1:4321/predict\n${PAGES}Issue a key: ACUITY_KEYS=file:DIR/data/keys.json node DIR/dist/main.js keys issue --kind demo\n`,
+    `acuity answers at http://127.0.0.1:4321/predict\n${PAGES}Issue a key: ACUITY_KEYS=file:DIR/data/keys.json node DIR/scripts/acuity.js keys issue --kind demo\n`,
   ],
   [{ STORE: 'exists', TRY: 'off' }, 0, /^(?![^]*(Try it|sk_demo))[^]*acuity answers at/],
   [{ KEYS: 'redis://host' }, 0, /^(?![^]*sk_demo)[^]*acuity answers at/],

@@ -1,11 +1,10 @@
 /**
  * `npm run python`: a Python environment below .build with what the Python client and its tests use. Without it those
  * tests are skipped. `npm run python -- engines` adds Ray and Spark, and runs their tests, with a number on so many
- * nights; `npm run python -- tables` adds the libraries of test/foreign/tables.py for test/lake/others.test.ts;
- * `npm run python -- schemathesis` adds that, and runs it against a service for a number of seconds, with a seed.
+ * nights; `npm run python -- tables` adds the libraries of test/foreign/tables.py for test/lake/others.test.ts.
  */
 import { join } from 'node:path';
-import { build, failWith, install as installPackages, ROOT, runToEnd } from './prepare.js';
+import { failWith, ROOT, runToEnd } from './prepare.js';
 
 const FOLDER = join(ROOT, '.build/python');
 const PACKAGE = join(ROOT, 'packages/client-python');
@@ -21,12 +20,6 @@ try {
     install('packages/client-python/tests/requirements-engines.txt');
     testEngines(...settings);
   }
-  if (kind === 'schemathesis') {
-    install('test/foreign/requirements-schemathesis.txt');
-    await installPackages();
-    await build('all');
-    testDocument(...settings);
-  }
 } catch (error) {
   failWith(error);
 }
@@ -39,15 +32,4 @@ function testEngines(nights) {
   const length = nights === undefined ? {} : { TEST_ENGINES_NIGHTS: nights };
   Object.assign(process.env, { TEST_ENGINES: '1', ...length, PYTHONPATH: join(PACKAGE, 'src') });
   runToEnd(PYTHON, '-B', '-m', 'pytest', '-v', join(PACKAGE, 'tests/test_engines.py'));
-}
-
-/** Writes what schemathesis writes. */
-function testDocument(seconds = '120', seed = '1') {
-  const limit = String(60 + 2 * Number(seconds));
-  Object.assign(process.env, {
-    TEST_SCHEMATHESIS_S: seconds,
-    TEST_SCHEMATHESIS_SEED: seed,
-    TAP_TIMEOUT: limit,
-  });
-  runToEnd(process.execPath, '.build/test/flow/schemathesis.test.js');
 }

@@ -23,7 +23,6 @@ const LONG = [
   'flow/oddFiles',
   'flow/pages',
   'flow/rawHttp',
-  'flow/schemathesis',
   'flow/shadow',
   'flow/starving',
   'flow/systemCalls',

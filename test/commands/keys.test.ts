@@ -59,10 +59,13 @@ t.test('each command names its store, and a new one is told as new', async (t) =
 t.test('issue takes limits and an end', async (t) => {
   for (const [flags, view] of [
     ['', { ratePerS: 10, dailyMax: 1000, state: 'valid' }],
+    ['--kind live', { ratePerS: 500, dailyMax: null, expiresAt: null }],
     ['--rate 3 --daily 7', { ratePerS: 3, dailyMax: 7 }],
     ['--rate unlimited --daily unlimited', { ratePerS: null, dailyMax: null }],
     ['--expires 2031-02-03', { expiresAt: '2031-02-03T00:00:00.000Z' }],
     ['--expires 2031-02-03T04:05:06+02:00', { expiresAt: '2031-02-03T02:05:06.000Z' }],
+    ['--expires 2030-01-01', { expiresAt: '2030-01-01T00:00:00.000Z', state: 'expired' }],
+    ['--expires 2030-01-01T00:00:00.001Z', { state: 'valid' }],
     ['--expires 2001-01-01', { expiresAt: '2001-01-01T00:00:00.000Z', state: 'expired' }],
   ] as const) {
     const operator = operatorAt(t, t.testdir());
@@ -88,6 +91,17 @@ t.test('renew gives 90 days from now, rotate another key in its place, revoke is
   for (const command of ['renew', 'rotate'])
     t.match(await operator.run(command, next.id), { code: 1, said: /^error: key .* is revoked .*\n$/ });
   t.match(await operator.list(), [revoked, { id: next.id, state: 'revoked' }]);
+});
+
+t.test('of a live key the successor has the end; one without an end needs no renewal', async (t) => {
+  const operator = operatorAt(t, t.testdir());
+  const endless = await operator.json<Issued>('issue', '--kind', 'live');
+  t.match(await operator.run('renew', endless.id), { code: 1, said: /never expires/ });
+  const { id, expiresAt } = await operator.json<Issued>('issue', '--kind', 'live', '--expires', '2030-02-03');
+  t.match(await operator.json('rotate', id), { kind: 'live', expiresAt });
+  const late = await operator.json<Issued>('issue', '--kind', 'live', '--expires', '2030-02-03');
+  operator.clock.advance(40 * DAY_MS);
+  t.match(await operator.run('rotate', late.id), { code: 1, said: /expired/ });
 });
 
 const misuses: readonly (readonly [argv: string, reason: RegExp])[] = [

@@ -1,5 +1,6 @@
 import t from 'tap';
 import {
+  defaultConfig,
   environment,
   prepareEnvironment,
   readConfig,
@@ -7,6 +8,7 @@ import {
   type Environment,
   type Machine,
 } from '#acuity/config/options.js';
+import { uselessThreads } from '#acuity/config/threads.js';
 import { VARIABLES, type Field } from '#acuity/config/variables.js';
 
 const MACHINE: Machine = { cores: 8, descriptors: 1024, workingDir: '/somewhere', packageDir: '/package' };
@@ -228,5 +230,23 @@ t.test('for the libraries: no telemetry in any case, a head as long as the opera
     else process.env['UWS_HTTP_MAX_HEADERS_SIZE'] = set;
     prepareEnvironment();
     t.match(environment(), { ORT_DISABLE_TELEMETRY: '1', UWS_HTTP_MAX_HEADERS_SIZE: longest });
+  }
+});
+
+/** What can't help, and what is said of it. */
+const THREADS: readonly (readonly [Partial<Config>, areChains: boolean, ...said: RegExp[]])[] = [
+  [{}, true],
+  [{ workers: 3 }, false],
+  [{ workers: 2, intraOpThreads: 2 }, false, /^ACUITY_WORKERS=2 × ACUITY_INTRA_OP_THREADS=2 \+ ACUITY_HTTP_THREADS=1 are 5 threads: .*2 cores/], // prettier-ignore
+  [{ interOpThreads: 2 }, false],
+  [{ interOpThreads: 2 }, true, /^ACUITY_INTER_OP_THREADS=2 .*2 cores.* chains/],
+  [{ workers: 3, httpThreads: 3 }, false, /^ACUITY_WORKERS=3/, /^ACUITY_HTTP_THREADS=3 .*2 cores/],
+];
+
+t.test('settings of threads that can not help are told, each once', async (t) => {
+  for (const [changed, areChains, ...said] of THREADS) {
+    const found = uselessThreads({ ...defaultConfig({ ...MACHINE, cores: 2 }), ...changed }, 2, areChains);
+    t.equal(found.length, said.length, JSON.stringify(changed));
+    for (const [at, words] of said.entries()) t.match(found[at], words);
   }
 });

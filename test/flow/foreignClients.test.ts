@@ -15,7 +15,7 @@ import { loopsOf } from '../fixtures/stops.js';
  * Callers on HTTP libraries that cut their requests into packets in ways of their own, each a program of test/foreign:
  * `PROGRAM PORT WAY FILE…` sends each file as the body of a request, all of them twice on one connection, and prints
  * `STATUS BODY` for each answer. Our own tools send head and body in one packet, which hides what a server does with
- * the others. Two are clients that generators make of docs/openapi.json: they read requests into their types and print
+ * the others. What Node brings is called by client/transport and the examples of the pages. Two are clients that generators make of docs/openapi.json: they read requests into their types and print
  * answers from them, so a field that a type can't hold is missing.
  */
 
@@ -40,7 +40,6 @@ const DOCUMENT = join(REPOSITORY, 'docs/openapi.json');
 const SOURCES = join(REPOSITORY, 'test/foreign');
 /** What compilers of other languages make, and `test/foreign/setup.sh` installs. */
 const BUILT = join(REPOSITORY, '.build/foreign');
-const NODE = join(REPOSITORY, '.build/test/foreign/node.js');
 const PYTHON = [join(BUILT, 'python/bin/python'), 'python3'].find(existsSync) ?? 'python3';
 /** For a short life on a busy machine. */
 const JAVA = ['java', '-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC'];
@@ -70,18 +69,6 @@ const PROGRAMS: readonly Program[] = [
     probe: 'curl --version',
   },
   {
-    name: 'node:http',
-    ways: [...WAYS, 'continued'],
-    command: [process.execPath, NODE, 'http'],
-    probe: 'true',
-  },
-  {
-    name: 'fetch',
-    ways: ['plain', 'chunked', 'cut'],
-    command: [process.execPath, NODE, 'fetch'],
-    probe: 'true',
-  },
-  {
     name: 'Java HttpClient',
     // Not `continued`: it writes `100-Continue`, which uWebSockets.js does not know (docs/HTTP-EDGES.md).
     ways: WAYS,
@@ -95,13 +82,6 @@ const PROGRAMS: readonly Program[] = [
     command: [join(BUILT, 'client')],
     build: `GO111MODULE=off go build -o ${BUILT}/client client.go`,
     probe: 'go version',
-  },
-  {
-    name: 'Rust reqwest',
-    ways: WAYS,
-    command: [join(BUILT, 'rust/release/client')],
-    build: `cargo build --offline --release --manifest-path rust/Cargo.toml --target-dir ${BUILT}/rust`,
-    probe: `test -x ${BUILT}/rust/release/client && cargo --version`,
   },
   {
     name: 'generated for Go by oapi-codegen',

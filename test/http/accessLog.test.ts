@@ -1,15 +1,8 @@
 import t from 'tap';
 import { createLog } from '#acuity/process/log.js';
+import { KEY } from '../fixtures/loop.js';
 import { AccessLog, lineOf, type AccessLine } from '#acuity/http/accessLog.js';
 
-const KEY = {
-  id: 'key_1',
-  kind: 'demo',
-  usableUntilMs: 0,
-  keyIndex: 0,
-  ratePerS: null,
-  dailyMax: null,
-} as const;
 const RECORD = {
   requestId: 'r-1',
   traceparent: '',

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { KEY } from '../fixtures/loop.js';
 import type { ExchangeRecord } from '#acuity/http/exchangeRecord.js';
 import { RequestTracer } from '#acuity/http/requestTracer.js';
 import { type TracedRequest, TraceQueue } from '#acuity/tracing/tracedRequest.js';
@@ -17,7 +18,7 @@ const RECORD: ExchangeRecord = {
   bodyBytes: 2000,
   caller: {
     outcome: 'limited',
-    key: { id: 'k', kind: 'demo', keyIndex: 0, usableUntilMs: Infinity, ratePerS: 10, dailyMax: 1000 },
+    key: KEY,
     limit: 'burst',
     retryAfterS: 1,
     policy: '',
@@ -62,7 +63,7 @@ t.test('the stages of a scored request follow each other and fill its time', asy
     ],
     status: 200,
     cause: undefined,
-    keyKind: 'demo',
+    keyKind: 'live',
     bodyBytes: 2000,
     batchRows: 3,
     lines: undefined,

@@ -4,7 +4,11 @@ import t, { type Test } from 'tap';
 import { manualClock, type ManualClock } from '../fixtures/manualClock.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/tensors.js';
 import type { PredictionRequest } from '#acuity/records/request.js';
+import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
+import { createReader } from '#acuity/reading/read.js';
 import type { BatcherOptions } from '#acuity/scoring/batcher.js';
+import { scoreGolden } from '#acuity/scoring/golden.js';
+import { RoutingScorer } from '#acuity/scoring/routingScorer.js';
 import { blocksFor } from '#acuity/scoring/pool.js';
 import type { AdmitOutcome, ScoredRow, ScoreHandler, Timing } from '#acuity/scoring/scorer.js';
 import { AGES_MAX, ageIn } from '../fixtures/ages.js';
@@ -188,6 +192,19 @@ t.test('the deadline of callers does not bound who is none', async (t) => {
   clock.advance(DEADLINE_MS);
   sweep();
   t.strictSame(golden.told, ['expired']);
+});
+
+t.test('nor the golden check, however slow the machine', async (t) => {
+  const { clock, batcher, pool } = setUp(t, { queueMax: 1, batchMax: 1 });
+  const read = createReader(DEFAULT_SERIES_LIMITS);
+  const golden = { name: 'slow', request: { current_session: { age: 40 } } };
+  const scores = scoreGolden(golden, read, new RoutingScorer(batcher, () => batcher));
+  scores.catch(() => undefined); // awaited below
+  await until(() => pool.runs.length > 0);
+  clock.advance(50 * DEADLINE_MS);
+  sweep();
+  pool.runs[0]?.land();
+  t.equal((await scores)[0], 40);
 });
 
 /** Between two sweeps the clock advances by this much, all of which counts. */

@@ -70,7 +70,7 @@ t.test('on a loopback address a night is scored without a key, and kept nowhere'
 
 t.test('on other addresses it needs a key, which is charged within its limits', async (t) => {
   const { post, get, bodies, leftOfDay } = await scene(t, { host: '0.0.0.0' });
-  const refused = '{"detail":"Invalid or missing API key"}';
+  const refused = problemBody(PROBLEMS.keyInvalid);
   t.match(await post(), { status: 401, body: refused });
   t.match(await post({ 'x-api-key': 'bad' }), { status: 403, body: refused });
   t.strictSame(bodies, [], 'nothing was scored');
@@ -100,7 +100,7 @@ t.test('what no page of its own would send is refused, and not scored', async (t
   for (const origin of [undefined, '', ...foreign, ...near])
     t.match(await post({ origin }), { status: 403, body: 'Origin not allowed' }, String(origin));
   // As a form sends them.
-  const typed = '{"detail":"Content-Type must be application/json"}';
+  const typed = problemBody(PROBLEMS.contentType);
   for (const type of [undefined, 'text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data'])
     t.match(await post({ 'content-type': type }), { status: 415, body: typed }, String(type));
   const long = problemBody(PROBLEMS.bodyTooLarge);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { readRecording, type Recording } from '#adapters/recording.js';
 import { seededRandom } from '#acuity/base/random.js';
+import { PROBLEMS } from '#acuity/contract/problems.js';
 import type { PredictionRequestBody } from '#acuity/contract/request.js';
 import type { PredictionResponse } from '#acuity/contract/response.js';
 import { dateOf } from '#acuity/base/days.js';
@@ -223,7 +224,7 @@ t.test('a recording that is too long, or at which our code fails, is a bad row',
   for (const row of rows.slice(0, LONG_PROVIDERS.length))
     t.match(row.error?.detail, [{ type: 'too_long', msg: /400000 values/ }]);
   t.match(rows.slice(LONG_PROVIDERS.length), [
-    { error: { status: 500, detail: 'Internal Server Error' } },
+    { error: { status: 500, detail: PROBLEMS.internal.detail } },
     { error: undefined },
   ]);
   t.match(tally, { lines: lines.length, badLines: LONG_PROVIDERS.length + 1 });

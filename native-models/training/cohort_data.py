@@ -30,6 +30,7 @@ COMPOUND = {
     "efficiency": ["sleep_time", "awake"],
     "bmi": ["height", "weight"],
 }
+COMPLETE = 0.6  # share of requests that give all
 WITHHELD = {"age": 0.06, "sex": 0.1}
 
 
@@ -97,11 +98,11 @@ class Cohort:
         return normal_cdf(effect / torch.sqrt(spread**2 + 1 + slope**2))
 
 
-def draw_toggles(count: int, generator: torch.Generator, plain: float = 0.6) -> torch.Tensor:
+def draw_toggles(count: int, generator: torch.Generator) -> torch.Tensor:
     """Which parts of a request are given: mostly all, else a random part, now and then nothing. [count, T]"""
     share = torch.rand(count, 1, generator=generator)
     on = (torch.rand(count, len(PRIMARY), generator=generator) < share).float()
-    complete = torch.rand(count, generator=generator) < plain
+    complete = torch.rand(count, generator=generator) < COMPLETE
     on[complete] = 1
     on[torch.rand(count, generator=generator) < 0.01] = 0
     # Age and sex are the fields most often withheld alone.

@@ -31,7 +31,7 @@ const USUAL_JUDGED = [38, 45, 52, 59];
 const SHARES_PEOPLE = 24_000;
 const SHARES_DAYS = 7;
 /** Of attention, memory and reasoning; C_SCORE is computed so in the graph. */
-const COMPOSITE = [0.4, 0.3, 0.3];
+export const COMPOSITE = { attention: 0.4, memory: 0.3, reasoning: 0.3 };
 /** Confidence by the widest range, in points; see docs/EXPLAIN.md. */
 const WIDTHS = { high: 8, medium: 10 };
 
@@ -147,7 +147,7 @@ async function shares(model: ServedModel, world: World): Promise<ExplainTable['e
 function withComposite(outcomes: readonly Float64Array[]): Float64Array[] {
   const scores = outcomes.slice(0, SCORE_FIELDS.length - 1);
   const composite = (scores[0] ?? new Float64Array()).map((_, person) =>
-    COMPOSITE.reduce((sum, weight, k) => sum + weight * (scores[k]?.[person] ?? NaN), 0),
+    Object.values(COMPOSITE).reduce((sum, weight, k) => sum + weight * (scores[k]?.[person] ?? NaN), 0),
   );
   return [composite, ...scores];
 }

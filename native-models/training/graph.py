@@ -38,15 +38,10 @@ class Graph:
         self.nodes.append(helper.make_node(kind, list(inputs), [name], **attributes))
         return name
 
-    def linear(self, x: str, layer: torch.nn.Linear) -> str:
-        weight = layer.weight.detach().numpy()
-        return self.node("Gemm", x, self.constant(weight), self.constant(layer.bias.detach().numpy()), transB=1)
-
-    def layers(self, x: str, module: torch.nn.Module) -> str:
-        if isinstance(module, torch.nn.Linear):
-            return self.linear(x, module)
+    def layers(self, x: str, module: torch.nn.Sequential) -> str:
         for layer in module:
-            x = self.linear(x, layer) if isinstance(layer, torch.nn.Linear) else self.node("Relu", x)
+            parts = [self.constant(part.detach().numpy()) for part in layer.parameters()]
+            x = self.node("Gemm", x, *parts, transB=1) if parts else self.node("Relu", x)
         return x
 
     def pieces(self, x: str, widths: list[int]) -> list[str]:
@@ -56,9 +51,9 @@ class Graph:
         self.nodes.append(helper.make_node("Split", [x, self.constant(widths, np.int64)], names, axis=1))
         return names
 
-    def bounded(self, x: str, limit: float = CLAMP) -> str:
+    def bounded(self, x: str) -> str:
         """Bounds every finite number, so that no later operation overflows."""
-        return self.node("Clip", x, self.constant(-limit), self.constant(limit))
+        return self.node("Clip", x, self.constant(-CLAMP), self.constant(CLAMP))
 
     def finish(self, logits: str) -> None:
         share = self.node("Sigmoid", logits)
@@ -70,13 +65,13 @@ class Graph:
         scores = self.node("MatMul", share, self.constant(mixing))
         self.node("Clip", scores, self.constant(0.0), self.constant(100.0), output="scores")
 
-    def save(self, path: Path, inputs: dict[str, list], outputs: dict[str, list]) -> None:
-        """Names and shapes of what goes in and comes out; all of it is float32."""
+    def save(self, path: Path, inputs: dict[str, list]) -> None:
+        """`inputs`: their names and shapes; all of it is float32."""
 
         def infos(shapes: dict[str, list]) -> list[onnx.ValueInfoProto]:
             return [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, shape in shapes.items()]
 
-        graph = helper.make_graph(self.nodes, path.stem, infos(inputs), infos(outputs), self.initialisers)
+        graph = helper.make_graph(self.nodes, path.stem, infos(inputs), infos({"scores": ["B", 7]}), self.initialisers)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)])
         model.ir_version = IR_VERSION
         onnx.checker.check_model(model, full_check=True)

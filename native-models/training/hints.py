@@ -6,6 +6,7 @@ stress and never raises attention. Compares rows with a usual hour with the same
 import torch
 
 from cohort_data import SCORES, Layout
+from network import CLAMP
 
 ROWS = 512  # of a batch
 WEIGHT = 5.0
@@ -15,7 +16,6 @@ BREATHS_PER_BEAT = 0.2
 TYPICAL_ABOVE_NIGHT = 14.0
 TYPICAL = 77.0
 STRESS = 3
-CLAMP = 4.0
 
 
 class Hints:

@@ -14,6 +14,7 @@ from export import export_graphs
 from hints import Hints
 from network import COMPOSITE, Network, scores_of, targets_of
 
+SEED = 1
 ROUNDS = 3
 EPOCHS = 6
 BATCH = 1024
@@ -158,13 +159,13 @@ def loss_of(model, batch) -> torch.Tensor:
     return alone_loss + (together_loss * has_past).mean()
 
 
-def fit(model, windows: Windows, hints: Hints, rounds: int, epochs: int) -> None:
-    for turn in range(rounds):
+def fit(model, windows: Windows, hints: Hints) -> None:
+    for turn in range(ROUNDS):
         windows.roll_out(model)
-        steps = epochs * math.ceil(windows.cohort.people * windows.cohort.days / BATCH)
+        steps = EPOCHS * math.ceil(windows.cohort.people * windows.cohort.days / BATCH)
         optimiser = torch.optim.AdamW(model.parameters(), LEARNING_RATE, weight_decay=WEIGHT_DECAY)
         schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, LEARNING_RATE, total_steps=steps, pct_start=0.2)
-        for epoch in range(epochs):
+        for epoch in range(EPOCHS):
             losses = []
             for batch in windows.epoch():
                 optimiser.zero_grad()
@@ -175,7 +176,7 @@ def fit(model, windows: Windows, hints: Hints, rounds: int, epochs: int) -> None
                 schedule.step()
                 losses.append(loss.item())
             mean = sum(losses) / len(losses)
-            print(f"round {turn + 1}/{rounds}, epoch {epoch + 1}/{epochs}: loss {mean:.5f}", file=sys.stderr, flush=True)
+            print(f"round {turn + 1}/{ROUNDS}, epoch {epoch + 1}/{EPOCHS}: loss {mean:.5f}", file=sys.stderr, flush=True)
     windows.roll_out(model)
 
 
@@ -183,29 +184,26 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cohort", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--rounds", type=int, default=ROUNDS)
-    parser.add_argument("--epochs", type=int, default=EPOCHS)
     options = parser.parse_args()
 
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
-    torch.manual_seed(options.seed)
-    generator = torch.Generator().manual_seed(options.seed)
+    torch.manual_seed(SEED)
+    generator = torch.Generator().manual_seed(SEED)
     cohort = Cohort(options.cohort)
     windows = Windows(cohort, generator)
     started = time.monotonic()
     model = Network(cohort.layout)
     hints = Hints(cohort.layout, cohort.meta, generator)
-    fit(model, windows, hints, options.rounds, options.epochs)
+    fit(model, windows, hints)
     print(f"fitted in {time.monotonic() - started:.0f} s", file=sys.stderr)
     options.out.mkdir(parents=True, exist_ok=True)
     torch.save(model.state_dict(), options.out / "state.pt")
     export_graphs(model.eval(), options.out)
     done = {
-        "seed": options.seed,
-        "rounds": options.rounds,
-        "epochs": options.epochs,
+        "seed": SEED,
+        "rounds": ROUNDS,
+        "epochs": EPOCHS,
         "people": cohort.people,
         "days": cohort.days,
         "sessions": cohort.people * cohort.days,

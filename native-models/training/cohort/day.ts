@@ -119,11 +119,7 @@ export class Life {
       dayHrDeviation: p.dayHrSd * this.share(p.dayHrTension) + 0.7 * sickHr + (intervention.addDayHr ?? 0),
       nightRrDeviation: rr + sickRr + (intervention.addRr ?? 0),
       dayRrDeviation:
-        p.dayRrDaySd * this.share(p.dayRrTension) +
-        0.5 * rr +
-        sickRr +
-        (intervention.addRr ?? 0) +
-        (intervention.addDayRr ?? 0),
+        p.dayRrDaySd * this.share(p.dayRrTension) + 0.5 * rr + sickRr + (intervention.addRr ?? 0),
       effort: this.drawEffort(),
     };
     this.index++;

@@ -7,5 +7,4 @@ export interface Intervention {
   readonly addNightHr?: number;
   readonly addDayHr?: number;
   readonly addRr?: number;
-  readonly addDayRr?: number;
 }

@@ -1,6 +1,8 @@
+import { normalCdf } from '#acuity/pipeline/normal.js';
 import { Life } from './day.js';
 import { Effects, OUTCOME_COUNT } from './effects.js';
-import { normalCdf, solve } from './numeric.js';
+import { mean as meanOf, variance } from '../evaluation/statistics.js';
+import { solve } from './numeric.js';
 import type { Parameters } from './parameters.js';
 import { drawPerson, type Person } from './person.js';
 import { Random } from './random.js';
@@ -32,7 +34,7 @@ export function fitNorms(seed: number, p: Parameters): Norms {
   );
   const groupSd = new Float64Array(OUTCOME_COUNT);
   for (let k = 0; k < OUTCOME_COUNT; k++) {
-    const noise = 1 + average(samples.map(({ slope }) => (slope[k] ?? 0) ** 2));
+    const noise = 1 + meanOf(samples.map(({ slope }) => (slope[k] ?? 0) ** 2));
     groupSd[k] = Math.sqrt(noise + variance(centred.map((row) => row[k] ?? 0)));
   }
   const traitVariance = Float64Array.from({ length: OUTCOME_COUNT }, (_, k) =>
@@ -120,13 +122,4 @@ export class Standing {
     if (k >= 4) return outcome >= 0 ? 1 : 0;
     return 100 * normalCdf(outcome / (this.norms.groupSd[k] ?? 1));
   }
-}
-
-function average(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
-}
-
-function variance(values: readonly number[]): number {
-  const mean = average(values);
-  return average(values.map((value) => (value - mean) ** 2));
 }

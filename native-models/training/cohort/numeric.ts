@@ -1,13 +1,3 @@
-/** Standard normal distribution function (Abramowitz and Stegun 7.1.26; error below 1e-7). */
-export function normalCdf(z: number): number {
-  const x = Math.abs(z) / Math.SQRT2;
-  const t = 1 / (1 + 0.3275911 * x);
-  const poly =
-    t * (0.254829592 + t * (-0.284496736 + t * (1.421413741 + t * (-1.453152027 + t * 1.061405429))));
-  const tail = 0.5 * poly * Math.exp(-x * x);
-  return z < 0 ? tail : 1 - tail;
-}
-
 /** Solves the small symmetric system `matrix · x = right` by Gaussian elimination with pivots. */
 export function solve(matrix: Float64Array, right: Float64Array): Float64Array {
   const n = right.length;

@@ -1,5 +1,5 @@
 /**
- * Every number of the cohort in one table, with where it comes from. Sources are the keys of `sources.ts`;
+ * Every number of the cohort in one table, with where it comes from. Sources are the keys of `sources.md`;
  * `recalled` is textbook knowledge not checked against a text, `derived` is arithmetic from a source,
  * `assumption` has no source. Score effects are in standard deviations of the score within age and sex.
  */

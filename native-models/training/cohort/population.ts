@@ -31,7 +31,6 @@ export interface Population {
 
 /** Changes to people and their days; the random draws stay the same, so that populations can be compared in pairs. */
 export interface Plan {
-  readonly change?: (person: Person) => Person;
   readonly intervene?: (day: number) => Intervention;
   /** Replaces the person's own device. */
   readonly device?: (own: Device, person: Person, day: number) => Device;
@@ -83,8 +82,7 @@ export class World {
     const sensor = new Sensor(this.seed, p, plan.stepMin, plan.take);
     const judge = new Judge(this.seed, p, this.norms);
     for (let index = 0; index < count; index++) {
-      const drawn = drawPerson(firstId + index, new Random(this.seed, firstId + index, STREAM.traits), p);
-      const person = plan.change?.(drawn) ?? drawn;
+      const person = drawPerson(firstId + index, new Random(this.seed, firstId + index, STREAM.traits), p);
       population.people.push(person);
       const life = new Life(person, this.seed, p);
       const wearer = new Wearer(person, this.seed, p);

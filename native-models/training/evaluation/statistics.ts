@@ -93,6 +93,13 @@ export function take(values: Float64Array, chosen: Int32Array): Float64Array {
   return taken;
 }
 
+/** The same over `items`, people or pairs of sessions, drawn as often as there are. */
+export function bootstrapOf<T>(items: readonly T[], statistic: (drawn: readonly T[]) => number): Estimate {
+  return bootstrap(items.length, (chosen) =>
+    statistic([...chosen].flatMap((index) => items.slice(index, index + 1))),
+  );
+}
+
 /** Bootstrap of the mean of `values`. */
 export function meanEstimate(values: Float64Array): Estimate {
   return bootstrap(values.length, (chosen) => mean(take(values, chosen)));

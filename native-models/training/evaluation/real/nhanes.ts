@@ -2,7 +2,7 @@ import type { Session } from '#acuity/contract/request.js';
 import { COLUMN } from '../../served.js';
 import type { Judged } from '../context.js';
 import { demand, fixed, interval } from '../section.js';
-import { addedShare, bootstrap, correlation, residual, type Estimate } from '../statistics.js';
+import { addedShare, bootstrapOf, correlation, residual } from '../statistics.js';
 import { numberOf, readCsv, type RealFinding } from './dataSet.js';
 
 /** NHANES 2011–2014, people of 60 and over: three tests of cognition beside the pulse and hours slept as told. */
@@ -48,14 +48,14 @@ export async function nhanes(
       name,
       score,
       people: adults.length,
-      goesWith: over(adults, (chosen) =>
+      goesWith: bootstrapOf(adults, (chosen) =>
         correlation(
           residual(of(chosen, 'score'), base(chosen)),
           residual(of(chosen, 'result'), base(chosen)),
         ),
       ),
-      both: over(adults, (chosen) => shareOf(chosen, [of(chosen, 'pulse'), ...bent(chosen, 'hours')])),
-      own: over(adults, (chosen) => shareOf(chosen, [of(chosen, 'score')])),
+      both: bootstrapOf(adults, (chosen) => shareOf(chosen, [of(chosen, 'pulse'), ...bent(chosen, 'hours')])),
+      own: bootstrapOf(adults, (chosen) => shareOf(chosen, [of(chosen, 'score')])),
     });
   }
   return {
@@ -89,8 +89,4 @@ const base = (adults: readonly Adult[]): number[][] => [...bent(adults, 'age'), 
 /** In percent of the variance of the test, beyond age and sex. */
 function shareOf(adults: readonly Adult[], more: number[][]): number {
   return 100 * addedShare(of(adults, 'result'), base(adults), more);
-}
-
-function over(adults: readonly Adult[], statistic: (chosen: readonly Adult[]) => number): Estimate {
-  return bootstrap(adults.length, (chosen) => statistic([...chosen].flatMap((index) => adults[index] ?? [])));
 }

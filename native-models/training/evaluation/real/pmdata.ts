@@ -3,7 +3,7 @@ import { COLUMN } from '../../served.js';
 import type { Judged } from '../context.js';
 import { follow } from '../requests.js';
 import { demand, fixed, interval } from '../section.js';
-import { bootstrap, centred, correlation, mean } from '../statistics.js';
+import { bootstrapOf, centred, correlation, mean } from '../statistics.js';
 import { groupRows, levelOf, numberOf, orNull, readCsv, type RealFinding, type Row } from './dataSet.js';
 
 /** PMData (Thambawita et al. 2020): months of nights of a wrist device, and ratings of each day. */
@@ -50,13 +50,13 @@ export async function pmdata(
     lives.push(nights.map((row, index) => ({ row, scores: found[index] ?? new Float32Array() })));
   }
   const names = Object.keys(RATINGS);
-  const rated = names.map((name) => lives.map((nights) => rate(nights, name)));
-  const overall = (way: Way): number => mean(rated.map((of) => within(of, way, Int32Array.from(of.keys()))));
-  const more = bootstrap(lives.length, (chosen) =>
-    mean(rated.map((of) => within(of, 'network', chosen) - within(of, 'minutes', chosen))),
+  const rated = lives.map((nights) => names.map((name) => rate(nights, name)));
+  const overall = (way: Way): number => mean(names.map((_, k) => within(rated, k, way)));
+  const more = bootstrapOf(rated, (people) =>
+    mean(names.map((_, k) => within(people, k, 'network') - within(people, k, 'minutes'))),
   );
-  const days = rated[0]?.reduce((sum, { rating }) => sum + rating.length, 0) ?? 0;
-  const found = rated.map((of) => bootstrap(of.length, (chosen) => within(of, 'network', chosen)));
+  const days = rated.reduce((sum, [first]) => sum + (first?.rating.length ?? 0), 0);
+  const found = names.map((_, k) => bootstrapOf(rated, (people) => within(people, k, 'network')));
   return {
     demands: [
       demand(
@@ -108,9 +108,9 @@ function rate(nights: readonly Night[], name: string): Rated {
   };
 }
 
-/** Correlation over the chosen people's days, each value less the person's own mean. */
-function within(people: readonly Rated[], way: Way, chosen: Int32Array): number {
+/** Correlation with rating `k` over people's days, each value less the person's own mean. */
+function within(people: readonly (readonly Rated[])[], k: number, way: Way): number {
   const of = (name: Way | 'rating'): number[] =>
-    [...chosen].flatMap((id) => [...centred(people[id]?.[name] ?? [])]);
+    people.flatMap((rated) => [...centred(rated[k]?.[name] ?? [])]);
   return correlation(of(way), of('rating'));
 }

@@ -5,7 +5,7 @@ import { COLUMN, recordOf, type ServedModel } from '../../served.js';
 import type { Judged } from '../context.js';
 import { scoreAfter } from '../requests.js';
 import { demand, fixed, interval } from '../section.js';
-import { bootstrap, centred, correlation, mean, type Estimate } from '../statistics.js';
+import { bootstrapOf, centred, correlation, mean, type Estimate } from '../statistics.js';
 import { groupRows, numberOf, orNull, readCsv, type RealFinding, type Row } from './dataSet.js';
 
 /** SleepyBrain (OpenNeuro ds000201): sleep laboratory nights, a full one and one of some 3 h, and a vigilance test after each. */
@@ -58,7 +58,7 @@ export async function sleepyBrain(
   const slept = tested.filter((pair) => pair.every(({ asleepMin }) => Number.isFinite(asleepMin)));
   const own = within(slept, ({ alone }) => alone);
   const error = (of: (errors: Night['errors']) => number): Estimate =>
-    over(tested, (pairs) => mean(pairs.flat().map(({ errors }) => of(errors))));
+    bootstrapOf(tested, (pairs) => mean(pairs.flat().map(({ errors }) => of(errors))));
   const [measured, always] = [error((errors) => errors.measured), error((errors) => errors.always)];
   const worse = error((errors) => errors.measured - errors.shrunk);
   const groups = Object.keys(AGE)
@@ -91,7 +91,7 @@ export async function sleepyBrain(
     figures: [
       ...groups.map(({ group, pairs }): [string, string] => [
         `Fall of vigilance after some 3 h of sleep (SleepyBrain, ${pairs.length} ${group.toLowerCase()} people), percentiles; by the network`,
-        [inData, served].map((of) => interval(over(pairs, of), 1)).join('; '),
+        [inData, served].map((of) => interval(bootstrapOf(pairs, of), 1)).join('; '),
       ]),
       [
         'Mean error of vigilance with one real test of another day (SleepyBrain), percentiles; of always saying 50',
@@ -170,17 +170,11 @@ async function judge(
   };
 }
 
-function over(pairs: readonly Pair[], statistic: (pairs: readonly Pair[]) => number): Estimate {
-  return bootstrap(pairs.length, (chosen) =>
-    statistic([...chosen].flatMap((index) => [pairs[index]].filter((pair) => pair !== undefined))),
-  );
-}
-
 /** Correlation with the percentile: of two sessions a person only their difference is left. */
 function within(pairs: readonly Pair[], of: (night: Night) => number): Estimate {
   const centredOf = (some: readonly Pair[], value: (night: Night) => number) =>
     some.flatMap((pair) => [...centred(pair.map(value))]);
-  return over(pairs, (some) =>
+  return bootstrapOf(pairs, (some) =>
     correlation(
       centredOf(some, of),
       centredOf(some, ({ percentile }) => percentile),

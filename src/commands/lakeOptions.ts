@@ -1,8 +1,8 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import { FORMATS } from '../lake/inputs.js';
 import type { ScoreOptions } from '../lake/run.js';
 import { wholeNumber } from './numbers.js';
 
-export const LAKE_FORMATS = ['ndjson', 'csv', 'arrow', 'parquet'] as const;
 const PEOPLE_MAX = 10_000_000;
 const UNITS: Readonly<Record<string, number>> = { MB: 1e6, GB: 1e9, TB: 1e12 };
 const MEMORY_MIN = 256e6;
@@ -32,7 +32,7 @@ export function addLakeOptions(command: Command): Command {
       new Option('--encoding <name>', 'encoding of CSV, if it is not UTF-8').choices(['utf-16', 'latin-1']),
     )
     .addOption(
-      new Option('--format <format>', 'format of the input (by default from its name)').choices(LAKE_FORMATS),
+      new Option('--format <format>', 'format of the input (by default from its name)').choices(FORMATS),
     )
     .option(
       '--zone <zone>',

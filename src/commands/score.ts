@@ -1,8 +1,9 @@
 import { Option, type Command } from 'commander';
 import { prepareEnvironment } from '../config/options.js';
 import { configOrExit } from './config.js';
+import { FORMATS } from '../lake/inputs.js';
 import type { ScoreOptions } from '../lake/run.js';
-import { LAKE_FORMATS, addLakeOptions, lakeProblem, namesOf, type LakeFlags } from './lakeOptions.js';
+import { addLakeOptions, lakeProblem, namesOf, type LakeFlags } from './lakeOptions.js';
 
 /** EX_USAGE of sysexits.h. */
 const EXIT_USAGE = 64;
@@ -39,9 +40,7 @@ export function registerScore(program: Command): void {
         .default('bad'),
     )
     .addOption(
-      new Option('--to <format>', 'format of the output (by default that of the input)').choices(
-        LAKE_FORMATS,
-      ),
+      new Option('--to <format>', 'format of the output (by default that of the input)').choices(FORMATS),
     )
     .option('--out-dir <folder>', 'write there, in the same folders as the inputs, not beside them')
     .option('--again', 'score anew what is finished')

@@ -148,8 +148,12 @@ function bodyReader({ limits, constants, norms }: BodyPagesOptions, columns: Row
   const { readBody, readRequest } = readersOf(parser, reading);
   /** In this process: a recording within its bounds fits into its heap, and it has no callers to lose. */
   const readRecorded: BodyReader['readRequest'] = (bytes) => {
-    const recorded = attempt(() => readRecordingOf(bytes, (ofRecordings ??= new WasmParser(limits))));
-    if (recorded === undefined) return PROBLEMS.internal;
+    let recorded: ReturnType<typeof readRecordingOf>;
+    try {
+      recorded = readRecordingOf(bytes, (ofRecordings ??= new WasmParser(limits)));
+    } catch {
+      return PROBLEMS.internal; // a mistake of ours costs its row, as in the service its request, and not the run
+    }
     const outcome = readRequest(recorded.kind === 'read' ? recorded.body : bytes, constants);
     // Refused, it was read all the same: for the columns beside the session.
     return recorded.kind === 'refused' ? recorded.problem : outcome;
@@ -161,15 +165,6 @@ function bodyReader({ limits, constants, norms }: BodyPagesOptions, columns: Row
       return outcome === RECORDING ? readRecorded(bytes) : outcome;
     },
   };
-}
-
-/** A mistake of ours costs its row, as in the service its request, and not the run. */
-function attempt<Result>(read: () => Result): Result | undefined {
-  try {
-    return read();
-  } catch {
-    return undefined;
-  }
 }
 
 class BodyPage implements Page {

@@ -209,7 +209,10 @@ const KNOWN: readonly (readonly [RegExp, string])[] = [
     /Maximum line size/i,
     'a row is longer than 64 MiB, or than twice ACUITY_BODY_MAX_BYTES if that is more: leave it out, or raise that variable',
   ],
-  [/Expected Number of Columns/i, 'a row has far more cells than the header'],
+  [
+    /Expected Number of Columns/i,
+    'a row has far more cells than the header: check its quotes and its delimiter',
+  ],
   [/NoSuchBucket|bucket does not exist/i, 'there is no such bucket: make it first'],
   [/encrypted/i, 'it is encrypted: decrypt it first'],
   [/could not allocate|Out of Memory/i, 'it takes more memory than --memory allows: raise that'],

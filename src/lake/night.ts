@@ -1,5 +1,6 @@
 import { momentMs } from '#rules/moment.js';
-import { dayAt } from '../base/days.js';
+import { offsetAt } from '#adapters/zone.js';
+import { dateOf, dayAt } from '../base/days.js';
 import { OperatorError } from '../base/errors.js';
 import { LAST_DAY, NIGHT_LENGTH, dayOf } from '../history/night.js';
 
@@ -30,13 +31,13 @@ export function nightOf(order: unknown): number | string {
 
 function nightOfNumber(order: number): number | string {
   const isMoment = order >= MILLISECONDS_FROM;
-  const night = isMoment ? dayAt(order) : (dayOf(dateOf(order)) ?? order);
+  const night = isMoment ? dayAt(order) : (dayOf(writtenDate(order)) ?? order);
   if (Number.isInteger(night) && night >= 0 && night <= LAST_DAY) return night;
   return `${WHAT} is a number that is no night: give days from 0 to ${LAST_DAY}, dates as 20261121, or milliseconds since 1970, not seconds, micro- or nanoseconds`;
 }
 
 /** `20261121` as `2026-11-21`. */
-function dateOf(order: number): string {
+function writtenDate(order: number): string {
   return order >= 1e7 && order < 1e8 ? String(order).replace(/^(\d{4})(\d\d)(\d\d)$/, '$1-$2-$3') : '';
 }
 
@@ -49,33 +50,15 @@ function problemOf(text: string): string | undefined {
   }
 }
 
-/** Zones change on quarters of an hour, and looking a date up costs more than scoring. */
-const QUARTER_MS = 15 * 60_000;
-
 /** Formats times as dates in `zone` (`Europe/Berlin`, `+02:00`). @throws OperatorError for an unknown zone */
 export function dateIn(zone: string): (momentMs: number) => string {
-  const [, sign, hours, minutes] = /^([+-])(\d\d):?(\d\d)$/.exec(zone) ?? [];
-  if (sign !== undefined) {
-    const shiftMs = (60 * Number(hours) + Number(minutes)) * 60_000 * (sign === '-' ? -1 : 1);
-    return (momentMs) => new Date(momentMs + shiftMs).toISOString().slice(0, 10);
-  }
-  const format = formatIn(/^(|z|gmt|utc)$/i.test(zone) ? 'UTC' : zone);
-  const known = new Map<number, string>();
-  return (momentMs) => {
-    const quarter = Math.floor(momentMs / QUARTER_MS);
-    let date = known.get(quarter);
-    if (date === undefined) known.set(quarter, (date = format.format(quarter * QUARTER_MS)));
-    return date;
-  };
-}
-
-/** Swedish dates are ISO 8601. */
-function formatIn(timeZone: string): Intl.DateTimeFormat {
+  const name = /^(|gmt)$/i.test(zone) ? 'UTC' : zone;
   try {
-    return new Intl.DateTimeFormat('sv-SE', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' });
+    offsetAt(0, name);
   } catch {
     throw new OperatorError(
-      `the zone ${JSON.stringify(timeZone)} of the times is not known here: make UTC of it`,
+      `the zone ${JSON.stringify(zone)} of the times is not known here: make UTC of it`,
     );
   }
+  return (momentMs) => dateOf(dayAt(momentMs + offsetAt(momentMs, name)));
 }

@@ -284,8 +284,9 @@ interface Found {
 
 /** A pattern may mean folders too. */
 async function foundInStore(path: string, { engine }: FindOptions): Promise<Found[]> {
-  const patterns = [path, `${path}/**`].map((one) => `SELECT file FROM glob(${textOf(one)})`);
-  const rows = await (await engine()).texts(patterns.join(' UNION '), path);
+  const patterns = [...(PATTERN.test(path) ? [path] : []), `${path}/**`];
+  const selects = patterns.map((one) => `SELECT file FROM glob(${textOf(one)})`);
+  const rows = await (await engine()).texts(selects.join(' UNION '), path);
   return rows.map(([file]) => ({ path: file ?? '' }));
 }
 

@@ -161,6 +161,7 @@ t.test('a lake in S3 is scored to S3, a Delta table by --sql: as the file is', {
     const past = [...PAST, '--sort', '--keep', 'id,user_id,night'];
     const { code, stderr } = await acuity(['score', ...args, ...past], env);
     t.equal(code, 65, stderr); // a row is refused
+    t.notMatch(stderr, /not read/);
   };
   const scoresOf = (text: string): unknown =>
     rowsOf(text)

@@ -4,8 +4,8 @@ import type { AdapterOptions } from '#adapters/adapt.js';
 import { AdapterError } from '#adapters/adapterError.js';
 import { DAY_MS } from '../base/days.js';
 import { Field } from '#adapters/field.js';
-import { sleepsOfPieces, type Piece } from '#adapters/pieces.js';
-import { BREATH, HEART, pieceOf, readingOf, SLEEP } from '#adapters/providers/appleHealth.js';
+import { pieceOf, sleepsOfPieces, type Piece } from '#adapters/pieces.js';
+import { BREATH, HEART, readingOf, SLEEP, stageOf } from '#adapters/providers/appleHealth.js';
 import { answersOf, isOfTables, recordsOf, type Provider } from '#adapters/recording.js';
 import type { Left, SleepDetails, SleepRecord } from '#adapters/records.js';
 import { OperatorError } from '../base/errors.js';
@@ -53,9 +53,10 @@ class AppleHealth implements Source {
   sleeps(): SleepRecord[] {
     const pieces: Piece[] = [];
     const sources = new Map<string, string>();
-    for (const piece of this.#read([SLEEP], pieceOf)) {
+    for (const piece of this.#read([SLEEP], (record) => pieceOf(record, stageOf(record)))) {
       // One copy of each name, and no record: a part of a text keeps the whole of it.
-      const source = sources.get(piece.source) ?? Buffer.from(piece.source).toString();
+      const name = piece.source ?? '';
+      const source = sources.get(name) ?? Buffer.from(name).toString();
       sources.set(source, source);
       if (piece.from < this.#lastMs) pieces.push({ ...piece, field: piece.field.as(undefined), source });
     }
@@ -64,8 +65,7 @@ class AppleHealth implements Source {
 
   samples(): Iterable<Sample> {
     return this.#read([HEART, BREATH], (record) => {
-      const { at: atMs, value, field: strange } = readingOf(record);
-      strange?.fail('expected the unit count/min');
+      const { at: atMs, value } = readingOf(record);
       const signal = record.get('type').text() === HEART ? 'heart' : 'breath';
       return [{ signal, atMs, value, field: record.as(undefined) }];
     });

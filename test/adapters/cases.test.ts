@@ -59,6 +59,9 @@ const RULES: Readonly<Record<string, RegExp>> = {
   'stated awake': /^$/,
   'no sample': /^$/,
   pieces: /^a nap before/,
+  series: /^expected/,
+  processing: /more final|can be read/,
+  tentative: /an earlier night/,
 };
 const CANNOT = casesOf<never>('adapters', 'cannot') as unknown as Readonly<
   Record<string, Readonly<Record<string, string>> | undefined>

@@ -1,14 +1,11 @@
 import { momentMs, type Moment } from '#rules/moment.js';
-import type { Signal } from '#rules/plausible.js';
 import type { Session } from './session.js';
-import type { Person } from './person.js';
-import { daySession, nightSession } from './build.js';
+import { personFields, type Person } from './person.js';
+import { daySession, nightSession, type Beside } from './build.js';
 import { AdapterError } from './adapterError.js';
 import { chooseNight, dateOf, type Night, type Window } from './choose.js';
-import { Field } from './field.js';
-import { joined, type OwnSignal } from './joined.js';
-import type { Left, Records, SleepRecord } from './records.js';
-import { ofDevice, type Series } from './series.js';
+import { Field, fieldsOf, type Sent } from './field.js';
+import type { Left, Records } from './records.js';
 import { FIRST_MS, LAST_MS, offsetAt } from './zone.js';
 
 /** The options of every adapter, besides the provider's data. */
@@ -38,9 +35,10 @@ export interface Adapter<Name extends string, Input extends AdapterOptions> {
 export function adapter<Name extends string, Input extends AdapterOptions>(
   provider: Name,
   answers: readonly Extract<keyof Input, string>[],
-  records: (input: Input) => Records,
+  recordsIn: (sent: Sent<Input>) => Records,
   { areTables = false } = {},
 ): Adapter<Name, Input> {
+  const records = (input: Input) => recordsIn(fieldsOf(input));
   const read = (input: Input) => adapt(input, records(input));
   return Object.assign(read, { provider, answers, records, areTables });
 }
@@ -76,8 +74,8 @@ const NIGHT_WITHIN_HOURS = 20;
 
 /** The session of a provider's records. */
 function adapt(options: AdapterOptions, records: Records): Adapted {
-  const { heart = [], breath = [], unread = [] } = records;
-  const sleeps = sleepsIn(records, UNREADABLE_MAX);
+  const { heart = [], breath = [], left: told = [] } = records;
+  const sleeps = records.sleeps?.();
   const givenMs = givenMoment(options);
   const window = windowOf(options, givenMs);
   const { night, why, left } = chooseNight(sleeps ?? [], window);
@@ -85,18 +83,12 @@ function adapt(options: AdapterOptions, records: Records): Adapted {
   if (atMs === undefined) {
     if (sleeps === undefined)
       throw new AdapterError(['at'], 'is missing, and there is no sleep whose end it could be');
-    throw unread[0] ?? new AdapterError(['sleep'], `no night to score: ${why}`);
+    throw new AdapterError(['sleep'], `no night to score: ${why}`);
   }
-  const told = leftOf(records);
-  const hour = { fromMs: Math.max(atMs - HOUR_MS, night === undefined ? 0 : night.toMs + 1), toMs: atMs };
-  const source = night?.parts[0].source;
-  const day = daySession(atMs, options.person ?? {}, {
-    heart: ofDevice('heart rate', [hour], heart, source),
-    breath: ofDevice('respiratory rate', [hour], breath, source),
-  });
   if (night === undefined) {
+    const day = dayBefore(atMs, undefined, options, { heart, breath });
     if (day.HR_day_1h?.length === 0 && day.RR_day_1h?.length === 0)
-      throw unread[0] ?? new AdapterError(['sleep'], `no night to score, nor a sample of the hour before: ${why}`); // prettier-ignore
+      throw new AdapterError(['sleep'], `no night to score, nor a sample of the hour before: ${why}`);
     const none = sleeps === undefined || left.length > 0 ? [] : [{ what: 'sleep', why }];
     return {
       at: isoOf(atMs),
@@ -106,21 +98,19 @@ function adapt(options: AdapterOptions, records: Records): Adapted {
       left: [...none, ...left, ...told],
     };
   }
-  const adapted = adaptedNight(night, { window, atMs, day, heart, breath });
+  const adapted = sessionOfNight(night, options, window, { heart, breath }, atMs);
   return { ...adapted, left: [...left, ...adapted.left, ...told] };
 }
 
-/** More unreadable sleeps are no mistake of a few records: each error costs as much as the reading of a night. */
-const UNREADABLE_MAX = 200;
-
-/** The sleeps of records, of which so many may be unreadable. @internal */
-export function sleepsIn({ sleeps }: Records, unreadableMax: number): readonly SleepRecord[] | undefined {
-  return typeof sleeps === 'function' ? sleeps(unreadableMax) : sleeps;
-}
-
-/** What was not used whichever night counts. @internal */
-export function leftOf({ left = [], unread = [] }: Records): Left[] {
-  return [...left, ...unread.map(({ field, sentence }) => ({ what: field, why: sentence }))];
+/** The hour before the moment to score, without any part of the night; and the person then. */
+function dayBefore(
+  atMs: number,
+  night: Night | undefined,
+  { person }: AdapterOptions,
+  beside: Beside,
+): Session {
+  const hour = { fromMs: Math.max(atMs - HOUR_MS, night === undefined ? 0 : night.toMs + 1), toMs: atMs };
+  return { ...daySession(hour, beside, night?.parts[0].source), ...personFields(person ?? {}, atMs) };
 }
 
 /**
@@ -131,57 +121,38 @@ export function leftOf({ left = [], unread = [] }: Records): Left[] {
 export function windowOf(options: AdapterOptions, atMs: number | undefined): Window {
   const zone = options.zone ?? undefined; // null from plain JavaScript
   if (zone !== undefined) offsetAt(0, zone);
-  const eastMs = (record: SleepRecord, ms: number) =>
-    record.eastMs ?? (zone === undefined ? undefined : offsetAt(ms, zone));
   return {
     atMs,
     hours: withinHours(options.newest_night_within_hours),
-    clockMs: (record, ms) => ms + (eastMs(record, ms) ?? 0),
-    isDateKnown: (record, ms) => eastMs(record, ms) !== undefined,
+    eastMs: (record, ms) => record.eastMs ?? (zone === undefined ? undefined : offsetAt(ms, zone)),
   };
 }
 
 /**
- * The session of a night at its end.
+ * The session of a night, by default at its end.
  * @throws AdapterError or UnitError if it can't be scored
  * @internal
  */
 export function sessionOfNight(
   night: Night,
-  { person = {} }: AdapterOptions,
+  options: AdapterOptions,
   window: Window,
   beside: Beside,
+  atMs = night.toMs,
 ): Adapted {
-  return adaptedNight(night, {
-    window,
-    atMs: night.toMs,
-    day: daySession(night.toMs, person, { heart: [], breath: [] }),
-    ...beside,
-  });
-}
-
-/** Samples besides those of the sleep. */
-type Beside = Readonly<Record<'heart' | 'breath', readonly Series[]>>;
-
-interface Around extends Beside {
-  readonly window: Window;
-  readonly atMs: number;
-  readonly day: Session;
-}
-
-function adaptedNight(night: Night, { window, atMs, day, heart, breath }: Around): Adapted {
-  const ofNight = nightOf(night, heart, breath);
+  const day = dayBefore(atMs, night, options, beside);
+  const { session, left } = nightSession(night, beside);
   const { HR_day_1h, RR_day_1h } = day;
-  if (Object.values({ ...ofNight.session, HR_day_1h, RR_day_1h }).every(isNothing))
-    throw new AdapterError(night.parts[0].field.path, NOTHING);
-  const [last] = night.parts.slice(-1);
-  const isDateKnown = last === undefined || window.isDateKnown(last, night.toMs);
+  const { field } = night.parts[0];
+  if (Object.values({ ...session, HR_day_1h, RR_day_1h }).every(isNothing))
+    throw new AdapterError(field.path, NOTHING);
+  const isDateKnown = window.eastMs(night.parts.at(-1) ?? night.parts[0], night.toMs) !== undefined;
   return {
     at: isoOf(atMs),
     night: dateOf(night, window),
-    session: { ...ofNight.session, ...day },
+    session: { ...session, ...day },
     sleep: usedSleep(night),
-    left: [...ofNight.left, ...(isDateKnown ? [] : [{ what: night.parts[0].field.place, why: NO_ZONE }])],
+    left: isDateKnown ? left : [...left, { what: field.place, why: NO_ZONE }],
   };
 }
 
@@ -225,43 +196,6 @@ function usedSleep({ fromMs, toMs, parts }: Night): UsedSleep {
     from: isoOf(fromMs),
     to: isoOf(toMs),
     source: parts[0].source?.slice(0, SOURCE_LENGTH_MAX) ?? null,
-    parts: parts.map((part) => ({
-      what: part.field.place,
-      from: isoOf(part.fromMs),
-      to: isoOf(part.toMs),
-    })),
+    parts: parts.map((part) => ({ what: part.field.place, from: isoOf(part.fromMs), to: isoOf(part.toMs) })),
   };
-}
-
-/** The sleep's own series, else its average, else the series of another device. */
-function nightOf(
-  night: Night,
-  heart: readonly Series[],
-  breath: readonly Series[],
-): { session: Session; left: readonly Left[] } {
-  const { field, source } = night.parts[0];
-  const details = joined(night);
-  const left = [...details.left];
-  const samplesOf = (signal: Signal, beside: readonly Series[], own: OwnSignal) => {
-    if (own.samples.length > 0) return own.samples;
-    const same = beside.filter((one) => one.source === undefined || one.source === source);
-    const ofSame = ofDevice(signal, night.parts, same, source);
-    if (ofSame.length > 0 || own.average !== undefined) return ofSame;
-    const others = ofDevice(signal, night.parts, beside, source);
-    if (others.length > 0 && source !== undefined)
-      left.push({ what: field.place, why: `no ${signal} of its own device: that of another was taken` });
-    return others;
-  };
-  const readings = {
-    heart: samplesOf('heart rate', heart, details.heart),
-    breath: samplesOf('respiratory rate', breath, details.breath),
-  };
-  const session = field.located(() => nightSession(details.stages, readings));
-  if (session.sleepTimeSeconds === undefined && details.asleepS !== undefined)
-    session.sleepTimeSeconds = Math.round(details.asleepS);
-  if (session.HR_night?.length === 0 && details.heart.average !== undefined)
-    session.HR_night = [details.heart.average];
-  if (session.RR_night?.length === 0 && details.breath.average !== undefined)
-    session.RR_night = [details.breath.average];
-  return { session, left };
 }

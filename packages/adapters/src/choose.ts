@@ -1,11 +1,10 @@
-import { AdapterError, withoutStack } from './adapterError.js';
-import { grouped, once } from './ordered.js';
-import type { Left, SleepRecord } from './records.js';
+import { AdapterError } from './adapterError.js';
+import { grouped, once, runsOf } from './ordered.js';
+import { attempt, checkSpan, leftOf, type Left, type SleepRecord } from './records.js';
+import type { Span } from './sleep.js';
 
 /** A night: one sleep, or several that are one. @internal */
-export interface Night {
-  readonly fromMs: number;
-  readonly toMs: number;
+export interface Night extends Span {
   /** In order, without overlap, of one source. */
   readonly parts: readonly [SleepRecord, ...SleepRecord[]];
 }
@@ -23,10 +22,8 @@ export interface Window {
   readonly atMs: number | undefined;
   /** A night that ended longer before it does not count. */
   readonly hours: number;
-  /** The local time of a moment of a sleep, read as if it were UTC. */
-  readonly clockMs: (record: SleepRecord, ms: number) => number;
-  /** Whether the local time is known; else it is UTC. */
-  readonly isDateKnown: (record: SleepRecord, ms: number) => boolean;
+  /** The offset from UTC at a moment of a sleep, if it is known. */
+  readonly eastMs: (record: SleepRecord, ms: number) => number | undefined;
 }
 
 const HOUR_MS = 3_600_000;
@@ -60,18 +57,15 @@ export function chooseNight(records: readonly SleepRecord[], window: Window): Ch
   const other = others.length === 0 ? choice : chosen(others, window);
   if (other.night === undefined || !isSameTime(other.night, choice.night) || sampleFlaw(other.night))
     return choice;
-  return { ...other, left: [...other.left, { what: flaw.field, why: flaw.sentence }] };
+  return { ...other, left: [...other.left, leftOf(flaw)] };
 }
 
 function sampleFlaw({ parts }: Night): AdapterError | undefined {
-  try {
-    for (const { heart, breath } of parts.map(({ read }) => read()))
+  const read = (): undefined => {
+    for (const { heart, breath } of parts.map((part) => part.read()))
       for (const series of [heart, breath]) series?.readings();
-    return undefined;
-  } catch (error) {
-    if (error instanceof AdapterError) return error;
-    throw error;
-  }
+  };
+  return attempt<AdapterError | undefined>(read, (flaw) => flaw);
 }
 
 function chosen(records: readonly SleepRecord[], window: Window): Choice {
@@ -82,9 +76,9 @@ function chosen(records: readonly SleepRecord[], window: Window): Choice {
   night?.parts[PARTS_MAX]?.field.fail(MANY_PARTS);
   if (night !== undefined)
     for (const older of nights) if (!isRecent(older)) left.addNight(older, 'an earlier night');
-  for (const { record, flaw } of broken) {
-    if (canBeNight(record, night, window)) throw flaw;
-    left.addFlaw(flaw);
+  for (const record of broken) {
+    if (canBeNight(record, night, window)) throw record.flaw;
+    left.add(record, record.flaw);
   }
   for (const part of night?.parts ?? []) if (part.state === 'processing') left.add(part, PROCESSING);
   return { night, why: night === undefined ? whyNone(records, nights, window, left) : '', left: left.all };
@@ -97,7 +91,7 @@ export function everyNight(
 ): { readonly nights: readonly Night[]; readonly left: readonly Left[] } {
   const left = new Remainder(Infinity);
   const { nights, broken } = nightsOf(records, window, left);
-  for (const { flaw } of broken) left.addFlaw(flaw);
+  for (const record of broken) left.add(record, record.flaw);
   const longest = new Map<string, Night>();
   for (const night of nights.toSorted((a, b) => lengthMs(b) - lengthMs(a))) {
     const date = dateOf(night, window);
@@ -111,7 +105,9 @@ export function everyNight(
 const PROCESSING = 'its provider is still processing it: it may change, ask again later';
 
 /** Whether a record that can't be read might be the night to score: not if it lies earlier, or began after the moment. */
-function canBeNight({ fromMs, toMs }: SleepRecord, night: Night | undefined, window: Window): boolean {
+function canBeNight(record: SleepRecord, night: Night | undefined, window: Window): boolean {
+  const { fromMs, toMs, isPiece } = record;
+  if (isPiece === true) return night === undefined;
   const known = [fromMs, toMs].filter((ms) => !isNaN(ms));
   if (known.length === 0) return true;
   const { atMs = night === undefined ? Infinity : night.toMs } = window;
@@ -122,39 +118,31 @@ function canBeNight({ fromMs, toMs }: SleepRecord, night: Night | undefined, win
 
 const MANY_PARTS = `is one of more than ${PARTS_MAX} pieces of a night`;
 
-/** A night while others may still be joined to it. There may be tens of thousands: each is one object. */
-interface Joining {
-  readonly fromMs: number;
-  toMs: number;
-  readonly parts: [SleepRecord, ...SleepRecord[]];
-  /** See `detailOf`; undefined until it is compared with another of the same time. */
+/** A night that may be compared with another of the same time. There may be tens of thousands. */
+interface Joining extends Night {
+  /** See `detailOf`; undefined until it is compared. */
   detail: number | undefined;
 }
 
-/** A record that can be no night, and why. */
-interface Broken {
-  readonly record: SleepRecord;
-  readonly flaw: AdapterError;
-}
+type Flawed = SleepRecord & { readonly flaw: AdapterError };
 
 /** The nights, and the records that can be none. */
 function nightsOf(
   records: readonly SleepRecord[],
   window: Window,
   left: Remainder,
-): { readonly nights: readonly Night[]; readonly broken: readonly Broken[] } {
+): { readonly nights: readonly Night[]; readonly broken: readonly Flawed[] } {
   const sound: Joining[] = [];
-  const broken: Broken[] = [];
+  const broken: Flawed[] = [];
   for (const record of records) {
     const why = uncounted(record, window);
-    const { fromMs, toMs } = record;
     const flaw = why === undefined ? flawOf(record) : undefined;
     if (why !== undefined) left.add(record, why);
-    else if (flaw !== undefined) broken.push({ record, flaw });
-    else sound.push({ fromMs, toMs, parts: [{ ...record, read: once(record.read) }], detail: undefined });
+    else if (flaw !== undefined) broken.push({ ...record, flaw });
+    else sound.push(joining([{ ...record, read: once(record.read) }]));
   }
   const joined = [...grouped(sound, ({ parts }) => parts[0].source).values()].flatMap((ofSource) =>
-    withParts(withoutDoubles(ofSource, left), window, left),
+    nightsOfParts(withoutDoubles(ofSource, left), window, left),
   );
   return { nights: withoutNaps(withoutDoubles(joined, left), window, left), broken };
 }
@@ -168,16 +156,11 @@ class Remainder {
 
   constructor(private readonly namedMax = NAMED_MAX) {}
 
-  add({ field }: SleepRecord, why: string | (() => string)): void {
+  add({ field }: SleepRecord, why: string | AdapterError | (() => string)): void {
     this.areAllLater &&= why === LATER;
     if (this.named.length === this.namedMax) this.more++;
+    else if (why instanceof AdapterError) this.named.push(leftOf(why));
     else this.named.push({ what: field.place, why: typeof why === 'string' ? why : why() });
-  }
-
-  addFlaw({ field, sentence }: AdapterError): void {
-    this.areAllLater = false;
-    if (this.named.length === this.namedMax) this.more++;
-    else this.named.push({ what: field, why: sentence });
   }
 
   addNight({ parts }: Night, why: string | (() => string)): void {
@@ -204,9 +187,7 @@ function uncounted({ unusable, isNap, toMs }: SleepRecord, window: Window): stri
 }
 
 function flawOf({ field, flaw, fromMs, toMs }: SleepRecord): AdapterError | undefined {
-  if (flaw !== undefined) return flaw;
-  const why = toMs <= fromMs ? 'ends before it begins' : 'is longer than a day';
-  return toMs > fromMs && toMs - fromMs <= DAY_MS ? undefined : withoutStack(() => new AdapterError(field.path, why)); // prettier-ignore
+  return flaw ?? attempt(() => checkSpan(field, fromMs, toMs), (impossible) => impossible); // prettier-ignore
 }
 
 function lengthMs({ fromMs, toMs }: Night): number {
@@ -277,55 +258,43 @@ function detailOf({ parts }: Night): number {
   }
 }
 
-/** Joins the sleeps of one source that are parts of one night to its first. */
-function withParts(nights: readonly Joining[], window: Window, left: Remainder): Joining[] {
-  const joined: Joining[] = [];
-  for (const night of nights) {
-    const last = joined.at(-1);
-    if (last === undefined || !isOne(last, night.parts[0], window)) {
-      joined.push(night);
-      continue;
-    }
-    last.parts.push(...night.parts);
-    last.toMs = night.toMs;
-    last.detail = undefined;
-  }
-  return joined.map((night) => withoutEarlyNaps(night, left));
+/** The nights of the sleeps of one source, which do not overlap. */
+function nightsOfParts(sleeps: readonly Joining[], window: Window, left: Remainder): Joining[] {
+  const runs = runsOf(sleeps.map(({ parts: [sleep] }) => sleep), (run, sleep) => isOne(run, sleep, window)); // prettier-ignore
+  return runs.map((run) => joining(withoutEarlyNaps(run, left)));
+}
+
+function joining(parts: readonly [SleepRecord, ...SleepRecord[]]): Joining {
+  return { fromMs: parts[0].fromMs, toMs: lastOf(parts).toMs, parts, detail: undefined };
+}
+
+function lastOf<Item>(items: readonly [Item, ...Item[]]): Item {
+  return items.at(-1) ?? items[0];
 }
 
 /** Without the short pieces that ended long before the main one, on a sofa in the evening. */
-function withoutEarlyNaps(night: Joining, left: Remainder): Joining {
-  const pieces: { fromMs: number; toMs: number; parts: [SleepRecord, ...SleepRecord[]] }[] = [];
-  for (const part of night.parts) {
-    const last = pieces.at(-1);
-    if (last === undefined || part.fromMs - last.toMs > PIECE_BEFORE_MS)
-      pieces.push({ fromMs: part.fromMs, toMs: part.toMs, parts: [part] });
-    else {
-      last.parts.push(part);
-      last.toMs = part.toMs;
-    }
-  }
+function withoutEarlyNaps(parts: Night['parts'], left: Remainder): Night['parts'] {
+  const pieces = runsOf(parts, (run, part) => part.fromMs - lastOf(run).toMs <= PIECE_BEFORE_MS).map(joining);
   const main = pieces.reduce((most, one) => (lengthMs(one) > lengthMs(most) ? one : most));
-  const isNap = (piece: Night) => lengthMs(piece) < PIECE_MIN_MS && !piece.parts.some(({ isMain }) => isMain);
-  const kept = pieces.filter((piece) => piece.fromMs >= main.fromMs || !isNap(piece));
-  if (kept.length === pieces.length) return night;
-  for (const piece of pieces)
-    if (!kept.includes(piece)) left.addNight(piece, () => `a nap before ${main.parts[0].field.place}`);
-  const [first, ...others] = kept.flatMap(({ parts }) => parts);
-  return first === undefined
-    ? night
-    : { fromMs: first.fromMs, toMs: night.toMs, parts: [first, ...others], detail: undefined };
+  const isNap = (piece: Night) =>
+    piece.fromMs < main.fromMs && lengthMs(piece) < PIECE_MIN_MS && !piece.parts.some(({ isMain }) => isMain);
+  for (const piece of pieces.filter(isNap))
+    left.addNight(piece, () => `a nap before ${main.parts[0].field.place}`);
+  const [first = parts[0], ...others] = pieces
+    .filter((piece) => !isNap(piece))
+    .flatMap((piece) => piece.parts);
+  return [first, ...others];
 }
 
-function isOne(a: Night, b: SleepRecord, window: Window): boolean {
-  if (b.fromMs - a.toMs >= GAP_MAX_MS || b.toMs - a.fromMs > DAY_MS) return false;
-  if (b.fromMs - a.toMs < GAP_ANYWHERE_MS) return true;
-  const last = a.parts.at(-1) ?? a.parts[0];
-  return [last, b].every((part) => !isAfternoon(hourOf(part, part.fromMs, window)));
+function isOne(parts: Night['parts'], b: SleepRecord, window: Window): boolean {
+  const last = lastOf(parts);
+  if (b.fromMs - last.toMs >= GAP_MAX_MS || b.toMs - parts[0].fromMs > DAY_MS) return false;
+  if (b.fromMs - last.toMs < GAP_ANYWHERE_MS) return true;
+  return [last, b].every((part) => !isAfternoon(hourOf(part, window)));
 }
 
-function hourOf(record: SleepRecord, ms: number, { clockMs }: Window): number {
-  return Math.floor((clockMs(record, ms) % DAY_MS) / HOUR_MS);
+function hourOf(record: SleepRecord, { eastMs }: Window): number {
+  return Math.floor(((record.fromMs + (eastMs(record, record.fromMs) ?? 0)) % DAY_MS) / HOUR_MS);
 }
 
 function isAfternoon(hour: number): boolean {
@@ -345,7 +314,7 @@ function withoutNaps(nights: readonly Night[], window: Window, left: Remainder):
       }
       const [first] = night.parts;
       const before = main;
-      const why = isAfternoon(hourOf(first, first.fromMs, window))
+      const why = isAfternoon(hourOf(first, window))
         ? 'a short sleep of the afternoon is no night'
         : before !== undefined && night.toMs - before.toMs < SOON_MS
           ? () => `a short sleep soon after ${before.parts[0].field.place}`
@@ -368,8 +337,8 @@ function newest(nights: readonly Night[], window: Window, left: Remainder): Nigh
 }
 
 /** The date of waking in days since 1970. */
-function dayOf({ parts, toMs }: Night, { clockMs }: Window): number {
-  return Math.floor(clockMs(parts.at(-1) ?? parts[0], toMs) / DAY_MS);
+function dayOf({ parts, toMs }: Night, { eastMs }: Window): number {
+  return Math.floor((toMs + (eastMs(lastOf(parts), toMs) ?? 0)) / DAY_MS);
 }
 
 /** The date of waking, as `2026-11-21`. @internal */

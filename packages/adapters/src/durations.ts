@@ -1,31 +1,60 @@
-import { firstFrom } from './ordered.js';
-import type { Span, Stage } from './sleep.js';
+import { firstFrom, known } from './ordered.js';
+import type { Kind, Span } from './sleep.js';
 import { UnitError } from './unitChecks.js';
 import type { Field } from './field.js';
 import type { SleepDetails } from './records.js';
 
 type Durations = Pick<SleepDetails, 'stages' | 'asleepS' | 'unmeasuredS' | 'left'>;
 
-const UNIT_S = { milliseconds: 0.001, seconds: 1, minutes: 60, hours: 3_600 } as const;
+/** Seconds. @internal */
+export const UNIT_S = { milliseconds: 0.001, seconds: 1, minutes: 60, hours: 3_600 } as const;
+
+/** Durations as a provider states them; `asleep` is all of the sleep, `unknown` that of no known stage. */
+type Sums = { readonly [S in Kind | 'unknown']?: number | undefined };
+
+/** Intervals of this sleep; or of several, of which those within its span count. */
+type Intervals = readonly Stretch[] | Stretches;
 
 /**
- * Seconds of the known stages. Devices without stages report all three stages of sleep as zero.
- * @param field  the field to name if the stages can't be those of a sleep from `fromMs` to `toMs`
+ * Seconds of the stages, by their sums; by intervals if there is no sum of a stage.
+ * @param field  the field to name if the sums can't be those of a sleep from `fromMs` to `toMs`
+ * @param intervals  and the field to name for them
  * @throws UnitError if they add up to far more or far less than the length of the sleep
  * @internal
  */
 export function durations(
   field: Field,
+  span: Span,
+  unit: keyof typeof UNIT_S,
+  given: Sums,
+  staged?: readonly [field: Field, () => Intervals],
+): Durations {
+  const sums = Object.fromEntries(
+    Object.entries(given).map(([name, value]) => [
+      name,
+      value === undefined ? undefined : value * UNIT_S[unit],
+    ]),
+  ) as Sums;
+  if (staged === undefined || [sums.deep, sums.rem, sums.light].some((value) => (value ?? 0) > 0))
+    return ofSums(field, span, unit, sums);
+  const [named, intervals] = staged;
+  const found = intervals();
+  return found instanceof Stretches || found.length > 0
+    ? stretches(named, span, found, sums)
+    : ofSums(field, span, unit, sums);
+}
+
+/** Devices without stages report all three stages of sleep as zero. */
+function ofSums(
+  field: Field,
   { fromMs, toMs }: Span,
   unit: keyof typeof UNIT_S,
-  given: { readonly [S in Stage | 'asleep']?: number | undefined },
+  { deep, rem, light, awake, unknown = 0, asleep }: Sums,
 ): Durations {
-  const seconds = (value: number | undefined) => (value === undefined ? undefined : value * UNIT_S[unit]);
-  if (Object.values(given).some((value) => value !== undefined && value < 0))
+  if ([deep, rem, light, awake, unknown, asleep].some((value) => value !== undefined && value < 0))
     field.fail('a duration is negative');
-  const [deep, rem, light, awake] = [given.deep, given.rem, given.light, given.awake].map(seconds);
   const sum = (deep ?? 0) + (rem ?? 0) + (light ?? 0);
-  const statedS = seconds(given.asleep);
+  const statedS = asleep ?? (unknown > 0 ? sum + unknown : undefined);
   const spanS = (toMs - fromMs) / 1000;
   const hasAll = deep !== undefined && rem !== undefined && light !== undefined;
   const isInBed = hasAll && statedS !== undefined && isTimeInBed(statedS, sum, awake ?? 0, spanS);
@@ -41,15 +70,11 @@ export function durations(
     throw new UnitError(`expected ${unit}; they add up to far ${far} than the sleep is long`, field.path);
   const isPartial = hasAll && sum < (asleepS ?? 0) * PART;
   const hasStages = isStaged && !isPartial;
-  const why = isInBed ? IN_BED : isStaged && isPartial ? PARTIAL : undefined;
+  const isSomeUnknown = unknown > 0 && hasStages;
+  const why = isInBed ? IN_BED : isStaged && isPartial ? PARTIAL : isSomeUnknown ? SOME_UNKNOWN : undefined;
   const left = why === undefined ? [] : [{ what: field.place, why }];
   return {
-    stages: {
-      ...(hasStages && deep !== undefined && { deep }),
-      ...(hasStages && rem !== undefined && { rem }),
-      ...(hasStages && light !== undefined && { light }),
-      ...(awake !== undefined && { awake }),
-    },
+    stages: known({ ...(hasStages && { deep, rem, light }), awake }),
     asleepS,
     left,
   };
@@ -62,11 +87,11 @@ const UNCOVERED_MAX = 0.1;
 const UNCOVERED = 'its stages cover less than three quarters of the sleep: they were not taken';
 const PARTIAL = 'its stages add up to far less than the sleep that it states: only that is taken';
 const IN_BED = 'its total has the time awake in it: the stages are taken';
-export const SOME_UNKNOWN = 'sleep of no known stage: it is not counted, the stages are';
+const SOME_UNKNOWN = 'sleep of no known stage: it is not counted, the stages are';
 const MOST_UNKNOWN = 'more than a quarter of its sleep is of no known stage: only the sum is taken';
 
-/** Sums differ by rounding to minutes. */
-const ROUNDING_S = 120;
+/** Sums differ by rounding to minutes. @internal */
+export const ROUNDING_S = 120;
 
 function fits(seconds: number, spanS: number): boolean {
   return seconds <= spanS * 1.05 + 120;
@@ -100,7 +125,7 @@ function distance(
 
 /** An interval of one stage; `asleep` is sleep in an unknown stage, undefined is unknown. @internal */
 export interface Stretch {
-  readonly stage: Stage | 'asleep' | undefined;
+  readonly stage: Kind | undefined;
   readonly from: number;
   readonly to: number;
 }
@@ -112,8 +137,7 @@ export function untilNext(points: readonly Omit<Stretch, 'to'>[], endMs: number)
 
 const DAY_MS = 24 * 3_600_000;
 /** Running sums: milliseconds of each kind, and how many intervals can't be: that end before they begin, or overlap. */
-const SUMS = ['deep', 'rem', 'light', 'awake', 'asleep', 'reversed', 'overlapping'] as const;
-type Sum = (typeof SUMS)[number];
+const NONE = { deep: 0, rem: 0, light: 0, awake: 0, asleep: 0, reversed: 0, overlapping: 0 };
 
 /**
  * Intervals that are read and summed up once, so that the sums of a span are looked up: several sleeps may lie within
@@ -123,23 +147,18 @@ export class Stretches {
   /** Those of a known stage, in order. */
   private readonly known: readonly Stretch[];
   /** Of all before each of them, and at the end of all. */
-  private readonly sums: Readonly<Record<Sum, Float64Array>>;
+  private readonly sums: readonly (typeof NONE)[];
 
   constructor(intervals: readonly Stretch[]) {
     this.known = intervals.filter(({ stage }) => stage !== undefined).toSorted((a, b) => a.from - b.from);
-    const { length } = this.known;
-    const empty = SUMS.map((sum) => [sum, new Float64Array(length + 1)] as const);
-    this.sums = Object.fromEntries(empty) as Record<Sum, Float64Array>;
-    let untilMs = -Infinity;
-    for (const [index, { stage = 'asleep', from, to }] of this.known.entries()) {
-      for (const [, sum] of empty) sum[index + 1] = sum[index] ?? 0;
-      const add = (sum: Sum, more: number) =>
-        (this.sums[sum][index + 1] = (this.sums[sum][index] ?? 0) + more);
-      add(stage, to - from);
-      if (to < from) add('reversed', 1);
-      if (from < untilMs) add('overlapping', 1);
+    let [sums, untilMs] = [NONE, -Infinity];
+    const running = this.known.map(({ stage = 'asleep', from, to }) => {
+      const reversed = sums.reversed + Number(to < from);
+      const overlapping = sums.overlapping + Number(from < untilMs);
       untilMs = to;
-    }
+      return (sums = { ...sums, reversed, overlapping, [stage]: sums[stage] + to - from });
+    });
+    this.sums = [NONE, ...running];
   }
 
   /** Seconds of all of them, or of those within a span; undefined if there are none. Sleep of no known stage is light. */
@@ -150,7 +169,7 @@ export class Stretches {
     const end = span !== undefined && (known[after - 1]?.to ?? 0) > span.toMs ? after - 1 : after;
     const [begin, last] = [known[first], known[end - 1]];
     if (first >= end || begin === undefined || last === undefined) return undefined;
-    const of = (sum: Sum, from = first) => (sums[sum][end] ?? 0) - (sums[sum][from] ?? 0);
+    const of = (sum: keyof typeof NONE, from = first) => (sums[end]?.[sum] ?? 0) - (sums[from]?.[sum] ?? 0);
     if (of('reversed') > 0) throw new RangeError('a sleep stage ends before it begins');
     if (of('overlapping', first + 1) > 0)
       throw new RangeError('sleep stages overlap; give those of one device, each stretch once');
@@ -168,24 +187,24 @@ export class Stretches {
 
 /**
  * Seconds of stages in intervals; if much of the sleep has an unknown stage, only their sum.
- * @param intervals  of this sleep; or of several, of which those within its span count
  * @param stated  seconds that the provider states
  * @internal
  */
 export function stretches(
   field: Field,
   span: Span,
-  intervals: readonly Stretch[] | Stretches,
-  stated: { readonly asleep?: number | undefined; readonly awake?: number | undefined } = {},
+  intervals: Intervals,
+  { asleep: statedS, awake: statedAwakeS }: Pick<Sums, 'asleep' | 'awake'> = {},
 ): Durations {
   const found = field.located(() =>
     intervals instanceof Stretches ? intervals.seconds(span) : new Stretches(intervals).seconds(),
   );
-  if (found === undefined) return durations(field, span, 'seconds', stated);
+  const stated = { asleep: statedS, awake: statedAwakeS };
+  if (found === undefined) return ofSums(field, span, 'seconds', stated);
   const { deep, rem, light, awake, unknown: unknownS } = found;
   const asleepS = deep + rem + light;
-  const take = (given: Parameters<typeof durations>[3], why: string | undefined) => {
-    const { left = [], ...rest } = durations(field, span, 'seconds', given);
+  const take = (given: Sums, why: string | undefined) => {
+    const { left = [], ...rest } = ofSums(field, span, 'seconds', given);
     return { ...rest, left: why === undefined ? left : [...left, { what: field.place, why }] };
   };
   if (asleepS + awake < ((span.toMs - span.fromMs) / 1000) * PART) return take(stated, UNCOVERED);

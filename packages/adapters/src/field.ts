@@ -1,8 +1,7 @@
 import { UnitError } from './unitChecks.js';
 import { AdapterError, placeOf, withoutStack, type Path } from './adapterError.js';
 import { lookOf } from './looks.js';
-import type { Span } from './sleep.js';
-import { localMs, offsetMs, writtenTime } from './zone.js';
+import { FIRST_MS, localMs, offsetAt, offsetMs, writtenTime } from './zone.js';
 
 const DAY_S = 86_400;
 
@@ -79,6 +78,18 @@ export class Field {
     return new Field(Object.hasOwn(value, name) ? value[name] : undefined, name, this.zone, this);
   }
 
+  /** The field under the first of two names that has a value. */
+  either(name: string, other: string): Field {
+    const field = this.get(name);
+    return field.isAbsent ? this.get(other) : field;
+  }
+
+  /** A cell of a row, whose column may stand under a longer name; an empty one is absent. */
+  cell(name: string, before = ''): Field {
+    const found = this.either(name, `${before}${name}`);
+    return found.isText && found.text()?.trim() === '' ? found.as(undefined) : found;
+  }
+
   /** Whether it is an object that has this field, even if null. */
   has(name: string): boolean {
     return typeof this.value === 'object' && this.value !== null && Object.hasOwn(this.value, name);
@@ -149,29 +160,38 @@ export class Field {
 
   /** The offset that a time states, in milliseconds east of UTC; undefined if it states none or only "Z". */
   eastMs(): number | undefined {
-    const offset = writtenTime((this.text() ?? '').trim())?.offset;
+    const offset = this.isText ? writtenTime((this.text() ?? '').trim())?.offset : undefined;
     return offset === undefined || offset.toUpperCase() === 'Z' ? undefined : offsetMs(offset);
   }
 
-  /** Milliseconds since 1970 of seconds since 1970. */
-  unixSeconds(): number {
-    const seconds = this.required(this.number());
-    if (!(seconds > 1e8 && seconds < 1e11)) this.fail('expected seconds since 1970');
-    return seconds * 1000;
-  }
-
-  /** An offset from UTC in seconds, in milliseconds. */
-  eastSeconds(): number | undefined {
-    const seconds = this.number();
+  /**
+   * Milliseconds east of UTC of an offset as providers write it: in seconds, as "3600s" too, "+01:00", "UTC+0100", a
+   * zone, or an object with the seconds. Undefined if it is none.
+   */
+  offset(atMs: number): number | undefined {
+    if (this.isObject) return this.get('totalSeconds').offset(atMs);
+    const text = this.isText ? (this.text() ?? '').replace(/^UTC(?=[+-])/, '') : '';
+    const [, written] = /^(-?\d+)s$/.exec(text) ?? [];
+    if (this.isText && written === undefined)
+      return offsetMs(text) ?? (/^(UTC$|[a-z_]+\/)/i.test(text) ? offsetAt(atMs, text) : undefined);
+    const seconds = written === undefined ? this.number() : Number(written);
     if (seconds !== undefined && Math.abs(seconds) > DAY_S) this.fail('expected seconds east of UTC');
     return seconds === undefined ? undefined : seconds * 1000;
   }
 
+  /** Milliseconds since 1970 of seconds since 1970. */
+  unixSeconds(): number {
+    return this.since1970('seconds', 1000);
+  }
+
   /** Milliseconds since 1970. */
   unixMs(): number {
-    const ms = this.required(this.number());
-    if (!(ms > 1e11 && ms < 1e14)) this.fail('expected milliseconds since 1970');
-    return ms;
+    return this.since1970('milliseconds', 1);
+  }
+
+  private since1970(unit: string, unitMs: number): number {
+    const ms = this.required(this.number()) * unitMs;
+    return ms > FIRST_MS && ms < 1e14 ? ms : this.fail(`expected ${unit} since 1970`);
   }
 
   required<Value>(value: Value | undefined): Value {
@@ -200,41 +220,16 @@ export class Field {
   }
 }
 
-/** Makes fields of what an adapter was given, by their names, in the zone of its options. @internal */
-export function fieldsOf<Input extends { readonly zone?: string }>(
-  input: Input,
-): (name: Extract<keyof Input, string>) => Field {
-  return (name) => new Field(input[name], name, input.zone);
+/** Answers by their names, in the zone of the options. @internal */
+export interface Sent<Input> {
+  (name: Extract<keyof Input, string>): Field;
+  readonly options: Input;
 }
 
-/** From one time to another, and the offset from UTC at the end, if that is written. @internal */
-export function spanOf(from: Field, to: Field): Span & { readonly eastMs: number | undefined } {
-  return { fromMs: from.moment(), toMs: to.moment(), eastMs: to.eastMs() };
-}
-
-/** The times of a record as far as they can be read; the error of the first that can't is its flaw. @internal */
-export function timesOf(
-  from: Field,
-  to: Field,
-  read = (field: Field): number => field.moment(),
-): Span & { readonly eastMs: number | undefined; readonly flaw: AdapterError | undefined } {
-  let flaw: AdapterError | undefined;
-  const attempt = <Value>(work: () => Value, none: Value): Value => {
-    try {
-      return work();
-    } catch (error) {
-      if (!(error instanceof AdapterError)) throw error;
-      flaw ??= error;
-      return none;
-    }
-  };
-  const [fromMs, toMs] = [from, to].map((field) => attempt(() => read(field), NaN)) as [number, number];
-  return { fromMs, toMs, eastMs: to.isText && !isNaN(toMs) ? to.eastMs() : undefined, flaw };
-}
-
-/** When a record was last changed, if it says so. @internal */
-export function changedMs(field: Field, read = (one: Field): number => one.moment()): number | undefined {
-  return field.isAbsent ? undefined : read(field);
+/** @internal */
+export function fieldsOf<Input extends { readonly zone?: string }>(options: Input): Sent<Input> {
+  const sent = (name: Extract<keyof Input, string>) => new Field(options[name], name, options.zone);
+  return Object.assign(sent, { options });
 }
 
 /**
@@ -281,3 +276,11 @@ export function recordsOf(
   }
   return found === answer || !found.isList ? answer.expected(what) : found.items();
 }
+
+/** The elements of a list that is sent by itself; undefined if it was not. @internal */
+export function listOf(sent: Field, elements: string): Field[] | undefined {
+  return recordsOf(sent, { isList: true, what: `a list of ${elements}` });
+}
+
+/** What the rows of a table are. @internal */
+export const ROWS = 'rows, as objects by the names of columns';

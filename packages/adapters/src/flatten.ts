@@ -1,8 +1,8 @@
-import type { Stage } from './sleep.js';
+import type { Kind } from './sleep.js';
 import type { Stretch } from './durations.js';
 
 /** If intervals overlap, the more specific stage counts: an app may put one stage under the whole night. */
-const RANK: readonly (Stage | 'asleep')[] = ['asleep', 'light', 'awake', 'rem', 'deep'];
+const RANK: readonly Kind[] = ['asleep', 'light', 'awake', 'rem', 'deep'];
 
 /** Intervals in order, without overlap, and without those of unknown stage. @internal */
 export function flattened(stretches: readonly Stretch[]): Stretch[] {
@@ -13,7 +13,7 @@ export function flattened(stretches: readonly Stretch[]): Stretch[] {
     })
     .toSorted((a, b) => a.ms - b.ms);
   const open = RANK.map(() => 0);
-  const flat: { stage: Stage | 'asleep'; from: number; to: number }[] = [];
+  const flat: { stage: Kind; from: number; to: number }[] = [];
   let fromMs = -Infinity;
   for (const { ms, rank, step } of edges) {
     const stage = RANK[open.findLastIndex((count) => count > 0)];

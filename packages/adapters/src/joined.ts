@@ -1,56 +1,18 @@
-import { STAGES, type StageDurations } from './sleep.js';
-import { isReading, UnitError } from './unitChecks.js';
-import type { Night } from './choose.js';
-import type { Field } from './field.js';
-import type { Left, SleepDetails, SleepRecord } from './records.js';
-import { within, type Reading } from './series.js';
+import { ROUNDING_S } from './durations.js';
+import { known } from './ordered.js';
+import type { SleepDetails, SleepRecord } from './records.js';
+import { STAGES, sumOf, type Span, type StageDurations } from './sleep.js';
 
-/** One signal of a night. @internal */
-export interface OwnSignal {
-  readonly samples: readonly Reading[];
-  /** The average, if the provider gives one instead of a series. */
-  readonly average: number | undefined;
-}
-
-/** The data of all parts of a night together. @internal */
-export interface Joined {
-  readonly stages: StageDurations;
-  readonly asleepS: number | undefined;
-  readonly heart: OwnSignal;
-  readonly breath: OwnSignal;
-  readonly left: readonly Left[];
-}
-
-interface Part {
+/** One of the parts of a night, with what its provider says. @internal */
+export interface Part {
   readonly record: SleepRecord;
   readonly details: SleepDetails;
 }
 
-/** Joins the parts of a night; the time between them counts as awake. @internal */
-export function joined({ fromMs, toMs, parts }: Night): Joined {
-  const read = parts.map((record) => ({ record, details: record.read() }));
-  const asleepMs = parts.reduce((sum, part) => sum + part.toMs - part.fromMs, 0);
-  const place = parts[0].field.place;
-  const durations = judged(durationsOf(read, Math.max(0, toMs - fromMs - asleepMs) / 1000), asleepMs / 1000);
-  return {
-    ...durations,
-    heart: {
-      samples: read.flatMap(({ record, details }) => within([record], details.heart, 'heart rate')),
-      average: averageOf(read, ({ heartAverage }) => average(heartAverage, 25, 150, 'beats')),
-    },
-    breath: {
-      samples: read.flatMap(({ record, details }) => within([record], details.breath, 'respiratory rate')),
-      average: averageOf(read, ({ breathAverage }) => average(breathAverage, 3, 40, 'breaths')),
-    },
-    left: [
-      ...read.flatMap(({ details }) => details.left ?? []),
-      ...durations.why.map((why) => ({ what: place, why })),
-    ],
-  };
-}
-
 /** Time awake and asleep, and why some of it was not taken or was added. */
-interface Durations extends Pick<Joined, 'stages' | 'asleepS'> {
+interface Durations {
+  readonly stages: StageDurations;
+  readonly asleepS: number | undefined;
   readonly unmeasuredS: number;
   readonly why: readonly string[];
 }
@@ -61,20 +23,19 @@ const UNMEASURED_TOLD = 0.1;
 const UNMEASURED_MAX = 0.25;
 /** Of so much sleep some is REM sleep. */
 const REM_WITHIN_S = 4 * 3600;
-/** Sums differ by rounding to minutes. */
-const ROUNDING_S = 120;
 
-/** What holds for the durations of every provider. */
-function judged(found: Durations, lengthS: number): Durations {
-  const measured = withoutUnmeasured(found, found.unmeasuredS / lengthS);
+/** The durations of a night by what holds for every provider; the time between its parts counts as awake. @internal */
+export function durationsOf(parts: readonly Part[], { fromMs, toMs }: Span): Durations {
+  const lengthMs = parts.reduce((sum, { record }) => sum + record.toMs - record.fromMs, 0);
+  const found = joined(parts, Math.max(0, toMs - fromMs - lengthMs) / 1000);
+  const measured = withoutUnmeasured(found, found.unmeasuredS / (lengthMs / 1000));
   return isWithoutRem(measured) ? onlyDeep(measured) : measured;
 }
 
 function withoutUnmeasured(found: Durations, share: number): Durations {
   if (!(share > UNMEASURED_TOLD)) return found;
-  const { awake } = found.stages;
   if (share <= UNMEASURED_MAX) return { ...found, why: [...found.why, SOME_UNMEASURED] };
-  const stages = awake === undefined ? {} : { awake };
+  const stages = known({ awake: found.stages.awake });
   return { ...found, stages, asleepS: undefined, why: [...found.why, MOST_UNMEASURED] };
 }
 
@@ -94,7 +55,7 @@ function onlyDeep({ stages: { deep = 0, rem, light = 0, awake }, asleepS, ...fou
   const sum = deep + light;
   return {
     ...found,
-    stages: { deep, ...(awake !== undefined && { awake }) },
+    stages: known({ deep, awake }),
     asleepS: rem === undefined ? (asleepS ?? sum) : sum,
     why: [...found.why, WITHOUT_REM],
   };
@@ -103,54 +64,24 @@ function onlyDeep({ stages: { deep = 0, rem, light = 0, awake }, asleepS, ...fou
 const WITHOUT_REM = 'no REM sleep was detected: it is in the light sleep, of which only the sum is taken';
 const BETWEEN = 'the time between its parts counts as awake';
 
-function durationsOf(parts: readonly Part[], gapS: number): Durations {
+function joined(parts: readonly Part[], gapS: number): Durations {
   const [first] = parts;
   const unmeasuredS = parts.reduce((total, { details }) => total + (details.unmeasuredS ?? 0), 0);
   if (parts.length === 1 && first !== undefined)
     return { stages: first.details.stages ?? {}, asleepS: first.details.asleepS, unmeasuredS, why: [] };
-  const sum = (of: (details: SleepDetails) => number | undefined) =>
-    parts.reduce<number | undefined>((total, { details }) => {
-      const value = of(details);
-      return total === undefined || value === undefined ? undefined : total + value;
-    }, 0);
+  const sum = (of: (details: SleepDetails) => number | undefined): number | undefined => {
+    const total = parts.reduce((all, { details }) => all + (of(details) ?? NaN), 0);
+    return isNaN(total) ? undefined : total;
+  };
   const [deep, rem, light, awake] = STAGES.map((stage) => sum(({ stages }) => stages?.[stage]));
-  const isStaged = deep !== undefined && rem !== undefined && light !== undefined;
+  const staged = known({ deep, rem, light });
+  const isWhole = sumOf(staged) !== undefined;
   const isRemUnknown = parts.every(({ details }) => details.stages?.rem === undefined);
-  const isDeepAndLight = isRemUnknown && deep !== undefined && light !== undefined;
+  const isTaken = isWhole || (isRemUnknown && deep !== undefined && light !== undefined);
   return {
-    stages: {
-      ...(isStaged && { deep, rem, light }),
-      ...(isDeepAndLight && { deep, light }),
-      ...(awake !== undefined && { awake: awake + gapS }),
-    },
-    asleepS: isStaged ? undefined : sum(asleepOf),
+    stages: known({ ...(isTaken && staged), awake: awake === undefined ? undefined : awake + gapS }),
+    asleepS: isWhole ? undefined : sum(({ stages = {}, asleepS }) => sumOf(stages) ?? asleepS),
     unmeasuredS,
     why: awake !== undefined && gapS > 0 ? [BETWEEN] : [],
   };
-}
-
-function asleepOf({ stages: { deep, rem, light } = {}, asleepS }: SleepDetails): number | undefined {
-  const isStaged = deep !== undefined && rem !== undefined && light !== undefined;
-  return isStaged ? deep + rem + light : asleepS;
-}
-
-/** The mean over the parts that have one, weighted by their lengths; in hundredths if there are several. */
-function averageOf(
-  parts: readonly Part[],
-  of: (details: SleepDetails) => number | undefined,
-): number | undefined {
-  const known = parts.flatMap(({ record, details }) => {
-    const value = of(details);
-    return value === undefined ? [] : [{ value, ms: record.toMs - record.fromMs }];
-  });
-  if (known.length <= 1) return known[0]?.value;
-  const ms = known.reduce((sum, one) => sum + one.ms, 0);
-  return Math.round((known.reduce((sum, one) => sum + one.value * one.ms, 0) / ms) * 100) / 100;
-}
-
-function average(field: Field | undefined, min: number, max: number, what: string): number | undefined {
-  const value = field?.quotedNumber();
-  if (field === undefined || value === undefined || !isReading(value)) return undefined;
-  if (value >= min && value <= max) return value;
-  throw new UnitError(`expected ${what} per minute on average, ${min} to ${max}`, field.path);
 }

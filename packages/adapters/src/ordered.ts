@@ -22,6 +22,27 @@ export function grouped<Key, Item>(items: readonly Item[], keyOf: (item: Item) =
   return groups;
 }
 
+/** Items in order as runs: each goes on with an item while `goesOn` says so. @internal */
+export function runsOf<Item>(
+  items: readonly Item[],
+  goesOn: (run: readonly [Item, ...Item[]], item: Item) => boolean,
+): [Item, ...Item[]][] {
+  const runs: [Item, ...Item[]][] = [];
+  for (const item of items) {
+    const last = runs.at(-1);
+    if (last !== undefined && goesOn(last, item)) last.push(item);
+    else runs.push([item]);
+  }
+  return runs;
+}
+
+/** An object without what is undefined in it. @internal */
+export function known<Of extends object>(
+  object: Of,
+): { readonly [Name in keyof Of]?: Exclude<Of[Name], undefined> } {
+  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Of;
+}
+
 /** What `make` returns, or throws: it is called at most once, when it is first asked for. @internal */
 export function once<Made>(make: () => Made): () => Made {
   let get = (): Made => {

@@ -1,4 +1,5 @@
 import { momentMs, type Moment } from '#rules/moment.js';
+import { known } from './ordered.js';
 import type { Session } from './session.js';
 
 /** The person of the session; leave out unknown values. The service checks them. */
@@ -21,12 +22,7 @@ const YEAR_MS = 365.2425 * 86_400_000;
 export function personFields({ age, bornAt, heightCm, weightKg, sex }: Person, atMs: number): Session {
   if (age !== undefined && bornAt !== undefined) throw new TypeError('give age or bornAt, not both');
   const years = bornAt === undefined ? age : Math.floor((atMs - dayMs(bornAt)) / YEAR_MS);
-  return {
-    ...(years !== undefined && { age: years }),
-    ...(heightCm !== undefined && { height_cm: heightCm }),
-    ...(weightKg !== undefined && { weight_kg: weightKg }),
-    ...(sex !== undefined && { sex }),
-  };
+  return known({ age: years, height_cm: heightCm, weight_kg: weightKg, sex });
 }
 
 /** A day of birth needs no offset, which would change the age by less than a day. */

@@ -1,35 +1,61 @@
-import { AdapterError } from './adapterError.js';
+import type { AdapterError } from './adapterError.js';
 import { stretches, type Stretch } from './durations.js';
 import type { Field } from './field.js';
 import { flattened } from './flatten.js';
-import { grouped } from './ordered.js';
-import type { SleepRecord } from './records.js';
+import { firstFrom, grouped, runsOf } from './ordered.js';
+import { checkSpan, readEach, type SleepRecord, type Sleeps } from './records.js';
 
-/** A record of one stage, as in Apple Health: many make one sleep. @internal */
+/** A record of one stage, as in Apple Health, by the meaning of its fields: many make one sleep. @internal */
+export interface SentPiece extends Pick<Stretch, 'stage'> {
+  readonly from: Field;
+  readonly to: Field;
+  /** The offset from UTC, where that is not written with its times. */
+  readonly eastMs?: number | undefined;
+  readonly source?: string | undefined;
+}
+
+/** The same with its times read. @internal */
 export interface Piece extends Stretch {
   readonly field: Field;
   readonly eastMs: number | undefined;
-  readonly source: string;
+  readonly source: string | undefined;
 }
 
-/** More are no mistake of a few records: the first error refuses all. */
-const UNREAD_MAX = 500;
+/** None of a record that is no stage. @throws AdapterError if its times are impossible @internal */
+export function pieceOf(field: Field, sent: SentPiece | undefined): Piece[] {
+  if (sent === undefined) return [];
+  const [from, to] = [sent.from.moment(), sent.to.moment()];
+  checkSpan(field, from, to);
+  const { stage, source, eastMs = sent.to.eastMs() } = sent;
+  return [{ field, stage, from, to, eastMs, source }];
+}
 
-/** What can be read of records, and why the others can't. @internal */
-export function readEach<Item>(
-  records: readonly Field[],
-  read: (record: Field) => Item,
-): { readonly found: Item[]; readonly unread: AdapterError[] } {
-  const [found, unread]: [Item[], AdapterError[]] = [[], []];
-  for (const record of records) {
-    try {
-      found.push(read(record));
-    } catch (error) {
-      if (!(error instanceof AdapterError)) throw error;
-      if (unread.push(error) > UNREAD_MAX) throw unread[0] ?? error;
-    }
-  }
-  return { found, unread };
+/**
+ * The sleeps of records of stages; one that can't be read takes no other along.
+ * @param sentOf  undefined for a record that is no stage
+ * @param sessions  sleeps without stages, beside them: those with stages are left out
+ * @internal
+ */
+export function pieceRecords(
+  records: readonly Field[] | undefined,
+  sentOf: (record: Field) => SentPiece | undefined,
+  sessions?: Sleeps,
+): Sleeps | undefined {
+  if (records === undefined) return sessions;
+  return (unreadableMax) => {
+    const flaws: SleepRecord[] = [];
+    const unread = (flaw: AdapterError, field: Field): Piece[] => {
+      flaws.push({ field, fromMs: NaN, toMs: NaN, flaw, isPiece: true, read: () => ({}) });
+      return [];
+    };
+    const read = (record: Field) => pieceOf(record, sentOf(record));
+    const pieces = readEach(records, read, unread, unreadableMax).flat();
+    const begun = pieces.map(({ from }) => from).toSorted((a, b) => a - b);
+    const isStaged = ({ fromMs, toMs }: SleepRecord) =>
+      (begun[firstFrom(fromMs, begun, (from) => from)] ?? Infinity) < toMs;
+    const unstaged = sessions?.(unreadableMax).filter((session) => !isStaged(session)) ?? [];
+    return [...sleepsOfPieces(pieces), ...unstaged, ...flaws];
+  };
 }
 
 /** Sleep after a longer pause is a part of its own. */
@@ -42,23 +68,19 @@ const PAUSE_MAX_MS = 3_600_000;
  */
 export function sleepsOfPieces(pieces: readonly Piece[], field?: Field): SleepRecord[] {
   return [...grouped(pieces, ({ source }) => source).values()].flatMap((ofSource) => {
-    const groups: Piece[][] = [];
     let untilMs = -Infinity;
-    for (const piece of ofSource.toSorted((a, b) => a.from - b.from)) {
-      if (piece.from - untilMs > PAUSE_MAX_MS) groups.push([piece]);
-      else groups.at(-1)?.push(piece);
-      untilMs = Math.max(untilMs, piece.to);
-    }
-    return groups.flatMap((group) => sleepOf(group, field));
+    const groups = runsOf(ofSource.toSorted((a, b) => a.from - b.from), (run, piece) => {
+      untilMs = Math.max(untilMs, run.at(-1)?.to ?? untilMs);
+      return piece.from - untilMs <= PAUSE_MAX_MS;
+    }); // prettier-ignore
+    return groups.map((group) => sleepOf(group, field));
   });
 }
 
 /** @param pieces  in the order of their beginnings */
-function sleepOf(pieces: readonly Piece[], named: Field | undefined): SleepRecord[] {
-  const first = pieces.find(({ from, to }) => to > from);
-  if (first === undefined) return [];
-  const { field, from: fromMs } = first;
+function sleepOf(pieces: readonly [Piece, ...Piece[]], named = pieces[0].field): SleepRecord {
+  const [{ field, from: fromMs }] = pieces;
   const { to: toMs, eastMs, source } = pieces.reduce((last, piece) => (piece.to > last.to ? piece : last));
-  const read = () => stretches(named ?? field, { fromMs, toMs }, flattened(pieces));
-  return [{ field, fromMs, toMs, eastMs, source: source === '' ? undefined : source, read }];
+  const read = () => stretches(named, { fromMs, toMs }, flattened(pieces));
+  return { field, fromMs, toMs, eastMs, source, read };
 }

@@ -1,5 +1,5 @@
 import { AdapterError, type Path } from './adapterError.js';
-import { leftOf, sleepsIn, type Adapted, type Adapter, type AdapterOptions } from './adapt.js';
+import type { Adapted, Adapter, AdapterOptions } from './adapt.js';
 import * as providers from './providers.js';
 import type { Left, Records, SleepRecord } from './records.js';
 import type { Session } from './session.js';
@@ -60,8 +60,8 @@ export function recordsOf(
 ): Omit<Records, 'sleeps'> & { readonly sleeps: readonly SleepRecord[] | undefined } {
   const reader = readerOf(recording);
   const records = reader.records({ ...recording });
-  const sleeps = sleepsIn(records, Infinity);
-  return { ...records, sleeps, unread: [], left: [...unknownFields(recording, reader), ...leftOf(records)] };
+  const left = [...unknownFields(recording, reader), ...(records.left ?? [])];
+  return { ...records, sleeps: records.sleeps?.(Infinity), left };
 }
 
 /** What an error of `readRecording` says of the recording; undefined if it says nothing of it. */
@@ -109,16 +109,14 @@ const WAYS: readonly (readonly [names: readonly string[], way: string])[] = [
 function unknownFields(recording: Recording, { provider, answers }: Reader): Left[] {
   const known: readonly string[] = [...OPTIONS, ...answers];
   const why = `is no field of a recording of ${provider}, which has ${known.join(', ')}`;
-  const names = Object.keys(recording).filter((name) => !known.includes(name) && isSent(recording[name]));
+  const names = Object.keys(recording).filter(
+    (name) => !known.includes(name) && (recording[name] ?? null) !== null,
+  );
   return names.map((name) => ({ what: name.length <= NAME_MAX ? name : 'a field', why }));
 }
 
 /** A longer name is not repeated. */
 const NAME_MAX = 40;
-
-function isSent(value: unknown): boolean {
-  return value !== undefined && value !== null;
-}
 
 function capped(left: readonly Left[]): readonly Left[] {
   if (left.length <= LEFT_MAX) return left;

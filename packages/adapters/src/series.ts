@@ -49,35 +49,30 @@ export class Series {
   }
 }
 
-/** Samples of a list of objects; those without a time or a value are left out. @internal */
+/**
+ * Samples of a list of objects; those without a value are left out.
+ * @param at  reads the time of one, or is the name of the field that has it
+ * @param value  the same of its value
+ * @internal
+ */
 export function series(
   field: Field,
   items: readonly Field[],
-  atMs: (item: Field) => number,
-  value: (item: Field) => number | undefined,
+  at: string | ((item: Field) => number),
+  value: string | ((item: Field) => number | undefined),
   source?: string,
 ): Series {
+  const atMs = typeof at === 'string' ? (item: Field) => item.get(at).moment() : at;
+  const valueOf = typeof value === 'string' ? (item: Field) => item.get(value).number() : value;
   const samples = () => {
     const found: Reading[] = [];
     for (const item of items) {
-      const number = item.isAbsent ? undefined : value(item);
+      const number = item.isAbsent ? undefined : valueOf(item);
       if (number !== undefined) found.push({ at: atMs(item), value: number });
     }
     return found;
   };
   return new Series(field, samples, source);
-}
-
-/** The same of objects that have a time and a number under these names. @internal */
-export function namedSeries(
-  field: Field,
-  items: readonly Field[],
-  at: string,
-  value: string,
-  source?: string,
-): Series {
-  const atMs = (item: Field) => item.get(at).moment();
-  return series(field, items, atMs, (item) => item.get(value).number(), source);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { known } from './ordered.js';
 import type { Session } from './session.js';
 import { UnitError } from './unitChecks.js';
 
@@ -12,10 +13,19 @@ export interface Span {
   readonly toMs: number;
 }
 
+/** A stage, or sleep of no known one. @internal */
+export type Kind = Stage | 'asleep';
+
 /** @internal */
 export const STAGES: readonly Stage[] = ['deep', 'rem', 'light', 'awake'];
 /** Shorter than any night: such values are minutes or hours. */
 const NIGHT_SECONDS_MIN = 15 * 60;
+
+/** Of three known stages their sum. @internal */
+export function sumOf({ deep = NaN, rem = NaN, light = NaN }: StageDurations): number | undefined {
+  const sum = deep + rem + light;
+  return isNaN(sum) ? undefined : sum;
+}
 
 /**
  * The durations; if all three stages of sleep are known, also their sum (without awake time) and shares.
@@ -23,34 +33,24 @@ const NIGHT_SECONDS_MIN = 15 * 60;
  * @internal
  */
 export function sleepFields(seconds: StageDurations): Session {
-  const [deep, rem, light, awake] = STAGES.map((stage) => rounded(seconds[stage]));
-  const asleep = (deep ?? 0) + (rem ?? 0) + (light ?? 0);
+  const stages = Object.fromEntries(Object.entries(seconds).map(([stage, s]) => [stage, Math.round(s)]));
+  const { deep, rem, light, awake } = stages as StageDurations;
   // A night may have a minute awake and no stages.
-  const isSleepGiven = deep !== undefined || rem !== undefined || light !== undefined;
-  const total = asleep + (awake ?? 0);
+  const total = (deep ?? 0) + (rem ?? 0) + (light ?? 0) + (awake ?? 0);
+  const isSleepGiven = (deep ?? rem ?? light) !== undefined;
   if (isSleepGiven && total > 0 && total < NIGHT_SECONDS_MIN)
     throw new UnitError('sleep of less than a quarter of an hour: are these minutes or hours, not seconds?');
-  const isStaged = deep !== undefined && rem !== undefined && light !== undefined;
-  return {
-    ...(deep !== undefined && { deepSleepSeconds: deep }),
-    ...(rem !== undefined && { remSleepSeconds: rem }),
-    ...(light !== undefined && { lightSleepSeconds: light }),
-    ...(awake !== undefined && { awakeSleepSeconds: awake }),
-    ...(isStaged && { sleepTimeSeconds: asleep }),
-    ...(isStaged &&
-      asleep > 0 && {
-        deepPercentage: share(deep, asleep),
-        remPercentage: share(rem, asleep),
-        lightPercentage: share(light, asleep),
-      }),
-  };
-}
-
-function rounded(seconds: number | undefined): number | undefined {
-  return seconds === undefined ? undefined : Math.round(seconds);
-}
-
-/** A fraction with four digits. */
-function share(part: number, whole: number): number {
-  return Math.round((part / whole) * 10_000) / 10_000;
+  const asleep = sumOf(stages);
+  /** A fraction with four digits. */
+  const share = (part = 0) => (asleep ? Math.round((part / asleep) * 10_000) / 10_000 : undefined);
+  return known({
+    deepSleepSeconds: deep,
+    remSleepSeconds: rem,
+    lightSleepSeconds: light,
+    awakeSleepSeconds: awake,
+    sleepTimeSeconds: asleep,
+    deepPercentage: share(deep),
+    remPercentage: share(rem),
+    lightPercentage: share(light),
+  });
 }

@@ -1,8 +1,9 @@
 import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
-import { fieldsOf, recordsOf, timesOf, type Field } from '../field.js';
-import { sleepRecords, type Records, type SleepDetails, type SleepRecord } from '../records.js';
+import { recordsOf, type Field, type Sent } from '../field.js';
+import { sleepRecords, type Records, type SentSleep, type SleepDetails } from '../records.js';
 import { series } from '../series.js';
+import type { Span } from '../sleep.js';
 
 /**
  * Archives of Fitbit (Google Takeout): the files `sleep-*.json` and `heart_rate-*.json`. The sleep logs are those of
@@ -23,19 +24,18 @@ export const fromFitbitArchive = /* @__PURE__ */ adapter(
   recordsIn,
 );
 
-function recordsIn(input: FitbitArchiveInput): Records {
-  const logs = listOf(input, 'sleep');
+function recordsIn(sent: Sent<FitbitArchiveInput>): Records {
   // Of confidence 0 it is the last pulse, and none was measured.
   const value = (one: Field) =>
     one.get('value', 'confidence').number() === 0 ? undefined : one.get('value', 'bpm').number();
-  const samples = listOf(input, 'heart_rate') ?? [];
-  const heart = series(fieldsOf(input)('heart_rate'), samples, (one) => heartMs(one.get('dateTime')), value);
-  return { sleeps: logs && sleepRecords(logs, recordOf), heart: [heart] };
+  const samples = filesOf(sent, 'heart_rate') ?? [];
+  const heart = series(sent('heart_rate'), samples, (one) => heartMs(one.get('dateTime')), value);
+  return { sleeps: sleepRecords(filesOf(sent, 'sleep'), sleepOf), heart: [heart] };
 }
 
-function listOf(input: FitbitArchiveInput, name: 'sleep' | 'heart_rate'): Field[] | undefined {
+function filesOf(sent: Sent<FitbitArchiveInput>, name: 'sleep' | 'heart_rate'): Field[] | undefined {
   const what = `the list of a file ${name}-*.json of the archive`;
-  return recordsOf(fieldsOf(input)(name), { isList: true, what });
+  return recordsOf(sent(name), { isList: true, what });
 }
 
 /** "03/01/26 06:45:00", month first. */
@@ -45,12 +45,11 @@ function heartMs(field: Field): number {
   return field.as(`20${found[3]}-${found[1]}-${found[2]}T${found[4]}Z`).moment();
 }
 
-function recordOf(field: Field): SleepRecord {
-  const span = timesOf(field.get('startTime'), field.get('endTime'));
+function sleepOf(field: Field): SentSleep {
   const main = field.get('mainSleep');
   const summary = field.get('levels', 'summary');
   const minutes = (stage: string) => summary.get(stage, 'minutes').number();
-  const read = (): SleepDetails => {
+  const read = (span: Span): SleepDetails => {
     const asleep = field.get('minutesAsleep').number();
     // A classic log knows asleep, restless and awake: only the sum of sleep is known.
     const isClassic = field.get('type').text() === 'classic';
@@ -65,5 +64,5 @@ function recordOf(field: Field): SleepRecord {
     return durations(summary, span, 'minutes', { ...stages, asleep });
   };
   // A second log of the night is not the main one, and no nap: when it was decides.
-  return { field, ...span, isMain: main.flag(), read };
+  return { field, from: field.get('startTime'), to: field.get('endTime'), isMain: main.flag(), read };
 }

@@ -1,9 +1,9 @@
 import { adapter, type AdapterOptions } from '../adapt.js';
-import { durations, stretches, type Stretch } from '../durations.js';
-import { fieldsOf, recordsOf, refuseOthers, type Field } from '../field.js';
-import { sleepRecords, type Records, type SleepDetails, type SleepRecord } from '../records.js';
+import { durations, type Stretch } from '../durations.js';
+import { recordsOf, refuseOthers, type Field, type Sent } from '../field.js';
+import { sleepRecords, type Records, type SentSleep, type SleepDetails } from '../records.js';
 import { Series } from '../series.js';
-import { STAGES } from '../sleep.js';
+import { STAGES, type Span } from '../sleep.js';
 
 /**
  * Garmin Health API, unverified: its specification is for partners. The names are those of public samples and
@@ -20,7 +20,7 @@ export interface GarminInput extends AdapterOptions {
 }
 
 /** Tentative summaries come first, final ones some time later. */
-const STATES: Readonly<Record<string, SleepRecord['state']>> = {
+const STATES: Readonly<Record<string, SentSleep['state']>> = {
   AUTO_TENTATIVE: 'tentative',
   ENHANCED_TENTATIVE: 'tentative',
   ENHANCED_FINAL: 'final',
@@ -29,14 +29,13 @@ const STATES: Readonly<Record<string, SleepRecord['state']>> = {
 /** The session of Garmin's summaries. */
 export const fromGarmin = /* @__PURE__ */ adapter('garmin', ['sleep', 'daily', 'respiration'], recordsIn);
 
-function recordsIn(input: GarminInput): Records {
-  const sent = fieldsOf(input);
+function recordsIn(sent: Sent<GarminInput>): Records {
   const days = summariesOf(sent('daily'), 'dailies');
   const breaths = summariesOf(sent('respiration'), 'allDayRespiration');
   const sleeps = summariesOf(sent('sleep'), 'sleeps');
   refuseOthers('userId', sleeps, days, breaths);
   return {
-    sleeps: sleeps && sleepRecords(sleeps, recordOf),
+    sleeps: sleepRecords(sleeps, sleepOf, (time) => time.unixSeconds()),
     heart: days?.map((day) => offsetSeries(day, 'timeOffsetHeartRateSamples')),
     breath: breaths?.map((one) => offsetSeries(one, 'timeOffsetEpochToBreaths')),
   };
@@ -47,8 +46,8 @@ function summariesOf(sent: Field, name: string): Field[] | undefined {
   return recordsOf(sent, { list: [name], isList: true, what });
 }
 
-function recordOf(field: Field): SleepRecord {
-  const fromMs = field.get('startTimeInSeconds').unixSeconds();
+function sleepOf(field: Field): SentSleep {
+  const from = field.get('startTimeInSeconds');
   const stages = {
     deep: field.get('deepSleepDurationInSeconds').number(),
     rem: field.get('remSleepInSeconds').number(),
@@ -62,19 +61,20 @@ function recordOf(field: Field): SleepRecord {
   const stagedS = sleepS + (stages.awake ?? 0) + unmeasuredS;
   const levels = sleepS > 0 ? [] : levelsOf(field.get('sleepLevelsMap'));
   const lastMs = levels.reduce((last, { to }) => Math.max(last, to), 0);
-  const span = { fromMs, toMs: Math.max(fromMs + Math.max(durationS, stagedS) * 1000, lastMs) };
-  const read = (): SleepDetails => ({
+  const toMs = Math.max(from.unixSeconds() + Math.max(durationS, stagedS) * 1000, lastMs);
+  const asleep = sleepS > 0 || levels.length > 0 ? undefined : durationS;
+  const staged = [field.get('sleepLevelsMap'), () => levels] as const;
+  const read = (span: Span): SleepDetails => ({
     unmeasuredS,
-    ...(levels.length > 0
-      ? stretches(field.get('sleepLevelsMap'), span, levels, { awake: stages.awake })
-      : durations(field, span, 'seconds', sleepS > 0 ? stages : { asleep: durationS })),
+    ...durations(field, span, 'seconds', asleep === undefined ? stages : { asleep }, staged),
     breath: offsetSeries(field, 'timeOffsetSleepRespiration'),
   });
   const validation = field.get('validation');
   return {
     field,
-    ...span,
-    eastMs: field.get('startTimeOffsetInSeconds').eastSeconds(),
+    from,
+    to: from.as(toMs / 1000),
+    eastMs: (ms) => field.get('startTimeOffsetInSeconds').offset(ms),
     unusable: validation.text() === 'OFF_WRIST' ? 'the watch was off the wrist' : undefined,
     state: validation.named(STATES),
     read,

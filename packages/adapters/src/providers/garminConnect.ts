@@ -1,8 +1,9 @@
 import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
-import { fieldsOf, refuseOthers, timesOf, type Field } from '../field.js';
-import { sleepRecords, type Records, type SleepDetails, type SleepRecord } from '../records.js';
+import { refuseOthers, type Field, type Sent } from '../field.js';
+import { sleepRecords, type Records, type SentSleep, type SleepDetails } from '../records.js';
 import { series, type Series } from '../series.js';
+import type { Span } from '../sleep.js';
 
 const DAY_MS = 86_400_000;
 
@@ -27,15 +28,14 @@ export const fromGarminConnect = /* @__PURE__ */ adapter(
   recordsIn,
 );
 
-function recordsIn(input: GarminConnectInput): Records {
-  const sent = fieldsOf(input);
+function recordsIn(sent: Sent<GarminConnectInput>): Records {
   const days = daysOf(sent('sleep'), 'dailySleepDTO', BEGIN);
   const hearts = daysOf(sent('heart_rate'), 'heartRateValues');
   const breaths = daysOf(sent('respiration'), 'respirationValuesArray');
   const nights = days?.map(nightIn).filter((night) => !night.isAbsent);
   refuseOthers('userProfilePK', nights, hearts, breaths);
   return {
-    sleeps: days && sleepRecords(days.filter(isNight), recordOf),
+    sleeps: sleepRecords(days?.filter(isNight), sleepOf, timeMs),
     heart: hearts?.map((day) => pairSeries(day.get('heartRateValues'))),
     breath: breaths?.map((day) => pairSeries(day.get('respirationValuesArray'))),
   };
@@ -63,13 +63,9 @@ function isNight(day: Field): boolean {
   return [BEGIN, 'sleepTimeSeconds'].some((name) => !dto.get(name).isAbsent);
 }
 
-function recordOf(answer: Field): SleepRecord {
+function sleepOf(answer: Field): SentSleep {
   const field = nightIn(answer);
-  const end = field.get('sleepEndTimestampGMT');
-  const span = timesOf(field.get(BEGIN), end, timeMs);
-  const local = field.get('sleepEndTimestampLocal');
-  const either = (name: string, ofExport: string) => field.get(field.has(name) ? name : ofExport);
-  const read = (): SleepDetails => ({
+  const read = (span: Span): SleepDetails => ({
     ...durations(field, span, 'seconds', {
       deep: field.get('deepSleepSeconds').number(),
       rem: field.get('remSleepSeconds').number(),
@@ -77,20 +73,18 @@ function recordOf(answer: Field): SleepRecord {
       awake: field.get('awakeSleepSeconds').number(),
       asleep: field.get('sleepTimeSeconds').number(),
     }),
-    unmeasuredS: either('unmeasurableSleepSeconds', 'unmeasurableSeconds').number(),
+    unmeasuredS: field.either('unmeasurableSleepSeconds', 'unmeasurableSeconds').number(),
     heart: listSeries(answer.get('sleepHeartRate'), 'startGMT', 'value'),
     heartAverage: field.get('avgHeartRate'),
     breath: listSeries(answer.get('wellnessEpochRespirationDataDTOList'), 'startTimeGMT', 'respirationValue'),
-    breathAverage: either('averageRespirationValue', 'averageRespiration'),
+    breathAverage: field.either('averageRespirationValue', 'averageRespiration'),
   });
   return {
     field,
-    ...span,
-    eastMs: eastOf(local, span.toMs),
-    state:
-      field.get('sleepWindowConfirmationType').text()?.toLowerCase().includes('final') === true
-        ? 'final'
-        : 'tentative',
+    from: field.get(BEGIN),
+    to: field.get('sleepEndTimestampGMT'),
+    eastMs: (utcMs) => eastOf(field.get('sleepEndTimestampLocal'), utcMs),
+    state: /final/i.test(field.get('sleepWindowConfirmationType').text() ?? '') ? 'final' : 'tentative',
     read,
   };
 }
@@ -106,21 +100,12 @@ function timeMs(field: Field): number {
 }
 
 function listSeries(field: Field, at: string, value: string): Series {
-  return series(
-    field,
-    field.items(),
-    (one) => timeMs(one.get(at)),
-    (one) => one.get(value).number(),
-  );
+  return series(field, field.items(), (one) => timeMs(one.get(at)), value);
 }
 
 /** `[[1772431200000, 61], …]` */
 function pairSeries(field: Field): Series {
   const at = (pair: Field, index: number) => pair.items()[index] ?? pair.fail('expected a time and a value');
-  return series(
-    field,
-    field.items(),
-    (pair) => timeMs(at(pair, 0)),
-    (pair) => at(pair, 1).number(),
-  );
+  const value = (pair: Field) => at(pair, 1).number();
+  return series(field, field.items(), (pair) => timeMs(at(pair, 0)), value);
 }

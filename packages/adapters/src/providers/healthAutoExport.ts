@@ -1,10 +1,17 @@
-import type { Stage } from '../sleep.js';
+import type { Kind, Span } from '../sleep.js';
 import { adapter, type AdapterOptions } from '../adapt.js';
-import { durations } from '../durations.js';
-import { fieldsOf, recordsOf, spanOf, timesOf, type Field } from '../field.js';
-import { sleepsOfPieces, type Piece } from '../pieces.js';
-import type { Left, Records, SleepDetails, SleepRecord } from '../records.js';
-import { Series, series } from '../series.js';
+import { durations, UNIT_S } from '../durations.js';
+import { recordsOf, type Field, type Sent } from '../field.js';
+import { pieceRecords, type SentPiece } from '../pieces.js';
+import {
+  sleepRecords,
+  type Left,
+  type Records,
+  type SentSleep,
+  type SleepDetails,
+  type SleepRecord,
+} from '../records.js';
+import { series, type Series } from '../series.js';
 
 /**
  * Health Auto Export (an app that sends the data of Apple Health): its JSON,
@@ -17,7 +24,7 @@ export interface HealthAutoExportInput extends AdapterOptions {
 }
 
 /** Unaggregated values, without spaces, in lower case. In bed is no sleep, and overlaps the others. */
-const STAGES: Readonly<Record<string, Stage | 'asleep' | 'inbed'>> = {
+const STAGES: Readonly<Record<string, Kind | 'inbed'>> = {
   deep: 'deep',
   rem: 'rem',
   core: 'light',
@@ -28,21 +35,21 @@ const STAGES: Readonly<Record<string, Stage | 'asleep' | 'inbed'>> = {
 };
 const UNITS = { hr: 'hours', h: 'hours', min: 'minutes', s: 'seconds' } as const;
 const PER_MINUTE: Readonly<Record<string, number>> = { 'count/min': 1, bpm: 1, 'count/s': 60 };
-const DAY_MS = 86_400_000;
 
 /** The session of Health Auto Export's data. */
 export const fromHealthAutoExport = /* @__PURE__ */ adapter('health_auto_export', ['export'], recordsIn);
 
-function recordsIn(input: HealthAutoExportInput): Records {
-  const metrics = metricsOf(fieldsOf(input)('export'));
+function recordsIn(sent: Sent<HealthAutoExportInput>): Records {
+  const metrics = metricsOf(sent('export'));
   const named = (name: string) => metrics.filter((metric) => metric.get('name').text() === name);
   const sleeps = named('sleep_analysis');
-  const [heart, breath] = ['heart_rate', 'respiratory_rate'].map((name) => named(name).map(samplesOf));
+  const left: Left[] = [];
+  const samples = (name: string) => named(name).map((metric) => samplesOf(metric, left));
   return {
-    sleeps: sleeps.length === 0 ? undefined : sleeps.flatMap(recordsOfMetric),
-    heart: heart?.map((one) => one.series),
-    breath: breath?.map((one) => one.series),
-    left: [...(heart ?? []), ...(breath ?? [])].flatMap((one) => one.left),
+    sleeps: sleeps.length === 0 ? undefined : (max) => sleeps.flatMap((metric) => sleepsOf(metric, max)),
+    heart: samples('heart_rate'),
+    breath: samples('respiratory_rate'),
+    left,
   };
 }
 
@@ -53,26 +60,19 @@ function metricsOf(sent: Field): Field[] {
     .flatMap((body) => recordsOf(body, { list: ['data', 'metrics'], what }) ?? body.expected(what));
 }
 
-interface Samples {
-  readonly series: Series;
-  readonly left: readonly Left[];
-}
-
-function samplesOf(metric: Field): Samples {
+function samplesOf(metric: Field, left: Left[]): Series {
   const list = metric.get('data');
   const items = list.items();
-  if (items.length > 0 && items.every(isOfDay))
-    return {
-      series: new Series(list, () => []),
-      left: [{ what: list.place, why: 'its samples are those of whole days: export by minutes' }],
-    };
+  const areOfDays = items.length > 0 && items.every(isOfDay);
+  if (areOfDays)
+    left.push({ what: list.place, why: 'its samples are those of whole days: export by minutes' });
   const unit = metric.get('units');
-  const factor = unit.named(PER_MINUTE) ?? unit.fail('expected count/min');
+  const factor = areOfDays ? 1 : (unit.named(PER_MINUTE) ?? unit.fail('expected count/min'));
   const value = (one: Field) => {
     const average = one.get('Avg').number() ?? one.get('qty').number();
     return average === undefined ? undefined : average * factor;
   };
-  return { series: series(list, items, (one) => one.get('date').moment(), value), left: [] };
+  return series(list, areOfDays ? [] : items, 'date', value);
 }
 
 /** The app dates the average of a day with the date alone, or with its local midnight to the second. */
@@ -80,31 +80,31 @@ function isOfDay(sample: Field): boolean {
   return /^\d{4}-\d\d-\d\d(?:[T ]00:00:00(?!\.).*)?$/.test(sample.get('date').text() ?? '');
 }
 
-function recordsOfMetric(metric: Field): SleepRecord[] {
+function sleepsOf(metric: Field, unreadableMax: number | undefined): SleepRecord[] {
   const items = metric.get('data').items();
-  const isPieces = (one: Field) => one.has('startDate') || (one.has('start') && one.has('value'));
-  const pieces = items.filter(isPieces).flatMap(pieceOf);
-  return [
-    ...items.filter((one) => !isPieces(one)).map((one) => nightOf(one, metric.get('units'))),
-    ...sleepsOfPieces(pieces),
+  const isPiece = (one: Field) => one.has('startDate') || (one.has('start') && one.has('value'));
+  const nights = items.filter((one) => !isPiece(one));
+  const all = [
+    sleepRecords(nights, (one) => nightOf(one, metric.get('units'))),
+    pieceRecords(items.filter(isPiece), stageOf),
   ];
+  return all.flatMap((sleeps) => sleeps?.(unreadableMax) ?? []);
 }
 
 /** Aggregated: the sums of a night. */
-function nightOf(field: Field, units: Field): SleepRecord {
-  const span = timesOf(field.get('sleepStart'), field.get('sleepEnd'));
+function nightOf(field: Field, units: Field): SentSleep {
   const source = field.get('source').text() ?? field.get('sleepSource').text();
-  const read = (): SleepDetails => {
+  const read = (span: Span): SleepDetails => {
     const unit = units.named(UNITS) ?? units.fail('expected hr');
-    const { isInBed, ...sums } = sumsOf(field, (span.toMs - span.fromMs) / UNIT_MS[unit]);
+    const { isInBed, ...sums } = sumsOf(field, (span.toMs - span.fromMs) / 1000 / UNIT_S[unit]);
     const details = durations(field, span, unit, sums);
     const awake = { what: `${field.place}.awake`, why: IN_BED };
     return isInBed ? { ...details, left: [...(details.left ?? []), awake] } : details;
   };
-  return { field, ...span, source: source === '' ? undefined : source, read };
+  const [from, to] = [field.get('sleepStart'), field.get('sleepEnd')];
+  return { field, from, to, source: source === '' ? undefined : source, read };
 }
 
-const UNIT_MS = { hours: 3_600_000, minutes: 60_000, seconds: 1000 } as const;
 const IN_BED = 'does not fit into the sleep beside the time asleep: it is that of the time in bed';
 
 /** @param length  length of the sleep, in the unit of the sums */
@@ -130,14 +130,12 @@ function sumsOf(field: Field, length: number) {
 
 const SUMS = ['deep', 'rem', 'core', 'awake', 'asleep', 'totalSleep'] as const;
 
-function pieceOf(field: Field): Piece[] {
+function stageOf(field: Field): SentPiece | undefined {
   const value = field.get('value');
   const stage =
     value.as((value.text() ?? '').replaceAll(' ', '').toLowerCase()).named(STAGES) ??
     value.fail('expected Awake, Asleep, In Bed, Core, REM, Deep or Unspecified');
-  if (stage === 'inbed') return [];
+  if (stage === 'inbed') return undefined;
   const [begin, end] = field.has('start') ? (['start', 'end'] as const) : (['startDate', 'endDate'] as const);
-  const { fromMs: from, toMs: to, eastMs } = spanOf(field.get(begin), field.get(end));
-  const source = field.get('source').text() ?? '';
-  return to > from && to - from <= DAY_MS ? [{ field, stage, from, to, eastMs, source }] : []; // prettier-ignore
+  return { stage, from: field.get(begin), to: field.get(end), source: field.get('source').text() };
 }

@@ -1,10 +1,9 @@
-import type { Stage } from '../sleep.js';
+import type { Kind, Span } from '../sleep.js';
 import { adapter, type AdapterOptions } from '../adapt.js';
 import { stretches } from '../durations.js';
-import { changedMs, fieldsOf, recordsOf, timesOf, type Field } from '../field.js';
-import { sleepRecords, type Records, type SleepRecord } from '../records.js';
-import { namedSeries } from '../series.js';
-import { offsetMs } from '../zone.js';
+import { listOf, type Field, type Sent } from '../field.js';
+import { sleepRecords, type Records, type SentSleep } from '../records.js';
+import { series } from '../series.js';
 
 /**
  * Health Connect (Android): the records by the names of their fields in
@@ -21,7 +20,7 @@ export interface HealthConnectInput extends AdapterOptions {
 }
 
 /** By number; 0 is unknown. */
-const STAGES: readonly (Stage | 'asleep' | undefined)[] = [
+const STAGES: readonly (Kind | undefined)[] = [
   undefined,
   'awake',
   'asleep',
@@ -39,44 +38,35 @@ export const fromHealthConnect = /* @__PURE__ */ adapter(
   recordsIn,
 );
 
-function recordsIn(input: HealthConnectInput): Records {
-  const sent = fieldsOf(input);
+function recordsIn(sent: Sent<HealthConnectInput>): Records {
   const hearts = sent('heart_rate');
   const samples = listOf(hearts, 'HeartRateRecord')?.flatMap((record) => record.get('samples').items());
   const breaths = sent('respiratory_rate');
   const rates = listOf(breaths, 'RespiratoryRateRecord');
-  const sessions = listOf(sent('sleep'), 'SleepSessionRecord');
   return {
-    sleeps: sessions && sleepRecords(sessions, recordOf),
-    heart: [namedSeries(hearts, samples ?? [], 'time', 'beatsPerMinute')],
-    breath: [namedSeries(breaths, rates ?? [], 'time', 'rate')],
+    sleeps: sleepRecords(listOf(sent('sleep'), 'SleepSessionRecord'), sleepOf),
+    heart: [series(hearts, samples ?? [], 'time', 'beatsPerMinute')],
+    breath: [series(breaths, rates ?? [], 'time', 'rate')],
   };
-}
-
-function listOf(sent: Field, type: string): Field[] | undefined {
-  return recordsOf(sent, { isList: true, what: `a list of ${type}` });
 }
 
 /** A session without stages says when a person was in bed, not how long they slept. */
-function recordOf(field: Field): SleepRecord {
-  const { eastMs, ...span } = timesOf(field.get('startTime'), field.get('endTime'));
-  const stages = field.get('stages');
-  const read = () => {
-    const intervals = stages.items().map((one) => ({
-      stage: STAGES[one.get('stage').number() ?? 0],
-      from: one.get('startTime').moment(),
-      to: one.get('endTime').moment(),
-    }));
-    return stretches(stages, span, intervals);
+function sleepOf(field: Field): SentSleep {
+  const [stages, to] = [field.get('stages'), field.get('endTime')];
+  const stageOf = (one: Field) => ({
+    stage: STAGES[one.get('stage').number() ?? 0],
+    from: one.get('startTime').moment(),
+    to: one.get('endTime').moment(),
+  });
+  return {
+    field,
+    from: field.get('startTime'),
+    to,
+    eastMs: (ms) => field.get('endZoneOffset').offset(ms) ?? to.eastMs(),
+    changed: field.get('metadata', 'lastModifiedTime'),
+    source: appOf(field),
+    read: (span: Span) => stretches(stages, span, stages.items().map(stageOf)),
   };
-  const eastEnd = eastOf(field.get('endZoneOffset')) ?? eastMs;
-  const changed = changedMs(field.get('metadata', 'lastModifiedTime'));
-  return { field, ...span, eastMs: eastEnd, source: appOf(field), changedMs: changed, read };
-}
-
-/** An offset as text, or as React Native's object of it. */
-function eastOf(offset: Field): number | undefined {
-  return offset.isObject ? offset.get('totalSeconds').eastSeconds() : offsetMs(offset.text() ?? '');
 }
 
 /** The package of the app that wrote it: a string, or an object with the name. */

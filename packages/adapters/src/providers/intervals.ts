@@ -1,8 +1,8 @@
 import { adapter, type AdapterOptions } from '../adapt.js';
-import { fieldsOf, recordsOf, spanOf, type Field } from '../field.js';
-import { sleepsOfPieces, type Piece } from '../pieces.js';
-import type { Records, SleepRecord } from '../records.js';
-import { namedSeries } from '../series.js';
+import { listOf, type Field, type Sent } from '../field.js';
+import { pieceOf, sleepsOfPieces, type Piece } from '../pieces.js';
+import type { Records } from '../records.js';
+import { series } from '../series.js';
 import { STAGES, type Stage } from '../sleep.js';
 
 /** A table of one's own: intervals of stages, and samples in any order, with times in ISO 8601. */
@@ -22,33 +22,32 @@ export const fromIntervals = /* @__PURE__ */ adapter(
   recordsIn,
 );
 
-function recordsIn(input: IntervalsInput): Records {
-  const sent = fieldsOf(input);
+function recordsIn(sent: Sent<IntervalsInput>): Records {
   const stages = sent('stages');
-  const what = 'a list of intervals, with stage, from and to';
-  const pieces = recordsOf(stages, { isList: true, what })?.map(pieceOf);
-  const samples = (field: Field) => {
-    const items = recordsOf(field, { isList: true, what: 'a list of samples, with at and value' });
-    return [namedSeries(field, items ?? [], 'at', 'value')];
+  const pieces = listOf(stages, 'intervals, with stage, from and to')?.flatMap(piecesOf);
+  const samples = (field: Field) => [
+    series(field, listOf(field, 'samples, with at and value') ?? [], 'at', 'value'),
+  ];
+  checkApart(pieces ?? []);
+  return {
+    sleeps: pieces && (() => sleepsOfPieces(pieces, stages)),
+    heart: samples(sent('heart_rate')),
+    breath: samples(sent('respiratory_rate')),
   };
-  const sleeps = pieces && sleepsOf(stages, pieces);
-  return { sleeps, heart: samples(sent('heart_rate')), breath: samples(sent('respiratory_rate')) };
 }
 
-function pieceOf(field: Field): Piece {
-  const stage = field.get('stage');
+/** A mistake in a table of one's own is refused. */
+function piecesOf(field: Field): Piece[] {
+  const [stage, from, to] = [field.get('stage'), field.get('from'), field.get('to')];
   const name = stage.required(stage.text());
   if (!STAGES.includes(name as Stage)) stage.fail(`expected one of ${STAGES.join(', ')}`, 'literal_error');
-  const { fromMs: from, toMs: to, eastMs } = spanOf(field.get('from'), field.get('to'));
-  if (to < from) field.fail('ends before it begins');
-  return { field, stage: name as Stage, from, to, eastMs, source: '' };
+  return pieceOf(field, from.isSame(to) ? undefined : { stage: name as Stage, from, to });
 }
 
-function sleepsOf(sent: Field, pieces: readonly Piece[]): SleepRecord[] {
+function checkApart(pieces: readonly Piece[]): void {
   const sorted = pieces.toSorted((a, b) => a.from - b.from);
   sorted.forEach(({ from, field }, index) => {
     if (from < (sorted[index - 1]?.to ?? from))
       field.fail('overlaps another; give those of one device, each stretch once');
   });
-  return sleepsOfPieces(sorted, sent);
 }

@@ -1,8 +1,9 @@
 import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
-import { changedMs, fieldsOf, recordsOf, refuseOthers, timesOf, type Field } from '../field.js';
-import { sleepRecords, type Records, type SleepDetails, type SleepRecord } from '../records.js';
-import { namedSeries, type Series } from '../series.js';
+import { recordsOf, refuseOthers, type Field, type Sent } from '../field.js';
+import { sleepRecords, type Records, type SentSleep, type SleepDetails } from '../records.js';
+import { series, type Series } from '../series.js';
+import type { Span } from '../sleep.js';
 
 /**
  * Junction (earlier Vital): models of its API, https://docs.junction.com and
@@ -17,6 +18,8 @@ export interface JunctionInput extends AdapterOptions {
   readonly respiratory_rate?: unknown;
 }
 
+const STATES = { tentative: 'tentative', confirmed: 'final' } as const;
+
 /** The session of Junction's data. */
 export const fromJunction = /* @__PURE__ */ adapter(
   'junction',
@@ -24,12 +27,11 @@ export const fromJunction = /* @__PURE__ */ adapter(
   recordsIn,
 );
 
-function recordsIn(input: JunctionInput): Records {
-  const sent = fieldsOf(input);
+function recordsIn(sent: Sent<JunctionInput>): Records {
   const sleeps = sleepsOf(sent('sleep'));
   refuseOthers('user_id', sleeps);
   return {
-    sleeps: sleeps && sleepRecords(sleeps, recordOf),
+    sleeps: sleepRecords(sleeps, sleepOf),
     heart: seriesOf(sent('heart_rate')),
     breath: seriesOf(sent('respiratory_rate')),
   };
@@ -45,14 +47,10 @@ function sleepsOf(sent: Field): Field[] | undefined {
   return [sent.get('data')];
 }
 
-function recordOf(field: Field): SleepRecord {
+function sleepOf(field: Field): SentSleep {
   const type = field.get('type').text();
-  const [start, stop] = [field.get('bedtime_start'), field.get('bedtime_stop')];
-  // A day without sleep may have its record, with every field null.
-  if (start.isAbsent && stop.isAbsent)
-    return { field, fromMs: 0, toMs: 0, unusable: 'has no times', read: () => ({}) };
-  const span = timesOf(start, stop);
-  const read = (): SleepDetails => {
+  const [from, to] = [field.get('bedtime_start'), field.get('bedtime_stop')];
+  const read = (span: Span): SleepDetails => {
     if (type === 'unknown') field.get('type').fail('the recording is still going on');
     const stream = field.get('sleep_stream');
     return {
@@ -71,10 +69,14 @@ function recordOf(field: Field): SleepRecord {
   };
   return {
     field,
-    ...span,
-    eastMs: field.get('timezone_offset').eastSeconds(),
+    from,
+    to,
+    eastMs: (ms) => field.get('timezone_offset').offset(ms),
+    // A day without sleep may have its record, with every field null.
+    unusable: from.isAbsent && to.isAbsent ? 'has no times' : undefined,
     isNap: type === 'acknowledged_nap',
-    changedMs: changedMs(field.get('updated_at')),
+    changed: field.get('updated_at'),
+    state: field.get('state').named(STATES),
     source: field.get('source', 'provider').text(),
     read,
   };
@@ -90,12 +92,10 @@ function seriesOf(sent: Field): Series[] {
     .entries()
     .flatMap(([source, group]) => {
       const all = group.items().map((device) => samplesOf(device.get('data'), source));
-      const more = (most: Series, one: Series) =>
-        one.readings().length > most.readings().length ? one : most;
-      return all.length === 0 ? [] : [all.reduce(more)];
+      return all.toSorted((a, b) => b.readings().length - a.readings().length).slice(0, 1);
     });
 }
 
 function samplesOf(field: Field, source?: string): Series {
-  return namedSeries(field, field.items(), 'timestamp', 'value', source);
+  return series(field, field.items(), 'timestamp', 'value', source);
 }

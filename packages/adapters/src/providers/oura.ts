@@ -1,9 +1,9 @@
-import type { Span, Stage, StageDurations } from '../sleep.js';
+import type { Span, Stage } from '../sleep.js';
 import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
-import { fieldsOf, recordsOf, timesOf, type Field } from '../field.js';
-import { sleepRecords, type Records, type SleepDetails, type SleepRecord } from '../records.js';
-import { namedSeries, Series } from '../series.js';
+import { recordsOf, type Field, type Sent } from '../field.js';
+import { sleepRecords, type Records, type SentSleep, type SleepDetails } from '../records.js';
+import { series, Series } from '../series.js';
 
 /**
  * Oura API v2: https://cloud.ouraring.com/v2/docs (multiple sleep documents, heart rate), 2026-11-22. There is no
@@ -21,20 +21,20 @@ const PHASES: Readonly<Record<string, Stage>> = { 1: 'deep', 2: 'light', 3: 'rem
 /** The session of Oura's answers. */
 export const fromOura = /* @__PURE__ */ adapter('oura', ['sleep', 'heart_rate'], recordsIn);
 
-function recordsIn(input: OuraInput): Records {
-  const records = recordsOf(fieldsOf(input)('sleep'), {
+function recordsIn(sent: Sent<OuraInput>): Records {
+  const records = recordsOf(sent('sleep'), {
     list: ['data'],
     one: 'bedtime_start',
     what: 'the answer of /v2/usercollection/sleep, with data',
   });
   records?.find(isScore)?.fail(DAILY);
-  const sent = fieldsOf(input)('heart_rate');
-  const samples = recordsOf(sent, {
+  const beats = sent('heart_rate');
+  const samples = recordsOf(beats, {
     list: ['data'],
     what: 'the answer of /v2/usercollection/heartrate, with data',
   });
-  const heart = namedSeries(sent.get('data'), samples ?? [], 'timestamp', 'bpm');
-  return { sleeps: records && sleepRecords(records, recordOf), heart: [heart] };
+  const heart = series(beats.get('data'), samples ?? [], 'timestamp', 'bpm');
+  return { sleeps: sleepRecords(records, sleepOf), heart: [heart] };
 }
 
 /** `GET /v2/usercollection/daily_sleep` answers with scores of a night. */
@@ -45,10 +45,9 @@ function isScore(document: Field): boolean {
 const DAILY =
   'this is daily_sleep, which has scores and no sleep: send the answer of /v2/usercollection/sleep';
 
-function recordOf(field: Field): SleepRecord {
+function sleepOf(field: Field): SentSleep {
   const type = field.get('type').text();
-  const span = timesOf(field.get('bedtime_start'), field.get('bedtime_end'));
-  const read = (): SleepDetails => ({
+  const read = (span: Span): SleepDetails => ({
     ...stagesOf(field, span),
     heart: seriesOf(field.get('heart_rate')),
     heartAverage: field.get('average_heart_rate'),
@@ -56,7 +55,8 @@ function recordOf(field: Field): SleepRecord {
   });
   return {
     field,
-    ...span,
+    from: field.get('bedtime_start'),
+    to: field.get('bedtime_end'),
     isNap: type === 'late_nap' || type === 'rest',
     isMain: type === 'long_sleep',
     unusable: type === 'deleted' ? 'deleted' : undefined,
@@ -65,28 +65,22 @@ function recordOf(field: Field): SleepRecord {
 }
 
 function stagesOf(field: Field, span: Span) {
-  const given = {
+  const sums = {
     deep: field.get('deep_sleep_duration').number(),
     rem: field.get('rem_sleep_duration').number(),
     light: field.get('light_sleep_duration').number(),
     awake: field.get('awake_time').number(),
     asleep: field.get('total_sleep_duration').number(),
   };
-  const phases = given.deep === undefined && given.light === undefined ? phasesOf(field) : {};
-  return durations(field, span, 'seconds', { ...given, ...phases, awake: given.awake ?? phases.awake });
-}
-
-/** A digit for each 30 seconds, or for each 5 minutes. */
-function phasesOf(field: Field): StageDurations {
-  const fine = field.get('sleep_phase_30_sec');
-  const [from, stepS] = fine.isAbsent
-    ? ([field.get('sleep_phase_5_min'), 300] as const)
-    : ([fine, 30] as const);
-  const phases = from.text();
-  if (phases === undefined) return {};
-  const seconds = { deep: 0, rem: 0, light: 0, awake: 0 };
-  for (const phase of phases) seconds[PHASES[phase] ?? from.fail('expected digits from 1 to 4')] += stepS;
-  return seconds;
+  // A digit for each 30 seconds, or for each 5 minutes.
+  const stepMs = field.get('sleep_phase_30_sec').isAbsent ? 300_000 : 30_000;
+  const phases = field.either('sleep_phase_30_sec', 'sleep_phase_5_min');
+  const phaseOf = (digit: string, index: number) => ({
+    stage: PHASES[digit] ?? phases.fail('expected digits from 1 to 4'),
+    from: span.fromMs + index * stepMs,
+    to: span.fromMs + (index + 1) * stepMs,
+  });
+  return durations(field, span, 'seconds', sums, [phases, () => [...(phases.text() ?? '')].map(phaseOf)]);
 }
 
 /** Evenly spaced; gaps are null. */

@@ -1,7 +1,7 @@
 import type { Span, Stage } from '../sleep.js';
 import { adapter, type AdapterOptions } from '../adapt.js';
-import { durations, SOME_UNKNOWN, stretches, untilNext } from '../durations.js';
-import { fieldsOf, recordsOf, refuseOthers, timesOf, type Field } from '../field.js';
+import { durations, untilNext } from '../durations.js';
+import { recordsOf, refuseOthers, type Field, type Sent } from '../field.js';
 import {
   beginOf,
   heartDaysOf,
@@ -9,10 +9,10 @@ import {
   nightlyRechargesOf,
   nightSleepsOf,
   rechargeOfV4,
-  recordOfV4,
+  sleepOfV4,
 } from './polarV4.js';
 import { firstFrom, once } from '../ordered.js';
-import { sleepRecords, type Records, type SleepDetails, type SleepRecord } from '../records.js';
+import { sleepRecords, type Records, type SentSleep, type SleepDetails } from '../records.js';
 import { Series, type Sample } from '../series.js';
 
 /**
@@ -21,7 +21,7 @@ import { Series, type Sample } from '../series.js';
  * its offset. Answers of v4 are read as well.
  */
 export interface PolarInput extends AdapterOptions {
-  /** The answer of `GET /v3/users/sleep`, or one night of it; or those of `GET /v4/data/sleeps`. */
+  /** The answer of `GET /v3/users/sleep`, or one night of it; or those of `GET /v4/data/sleeps`; or an export's nights. */
   readonly sleep?: unknown;
   /**
    * The answer of `GET /v3/users/nightly-recharge`, or one night of it, or of `/v4/data/nightly-recharge-results`,
@@ -43,28 +43,28 @@ const LEVELS: readonly Stage[] = ['awake', 'rem', 'light', 'light', 'deep'];
 /** The session of Polar's answers. */
 export const fromPolar = /* @__PURE__ */ adapter('polar', ['sleep', 'recharge', 'heart_rate'], recordsIn);
 
-function recordsIn(input: PolarInput): Records {
-  const sent = fieldsOf(input);
-  const nights = sent('sleep');
+function recordsIn(sent: Sent<PolarInput>): Records {
+  const [nights, recharges] = [sent('sleep'), sent('recharge')];
   const newer = nightSleepsOf(nights);
-  const older = newer === undefined ? nightsOf(nights) : undefined;
-  const recharges = sent('recharge');
-  const ofV4 = nightlyRechargesOf(recharges);
-  const ofV3 = ofV4 === undefined ? rechargesOf(recharges) : undefined;
+  const older = newer ? undefined : ofV3(nights, 'nights', 'sleep_start_time', SLEEP);
+  const newerRecharges = nightlyRechargesOf(recharges);
+  const olderRecharges = newerRecharges ? undefined : ofV3(recharges, 'recharges', 'date', RECHARGE);
+  refuseOthers('polar_user', older, olderRecharges);
+  const recharged = byDate(olderRecharges, 'date', rechargeOf);
+  const rechargedV4 = byDate(newerRecharges, 'sleepResultDate', rechargeOfV4);
   const begin = newer?.[0] === undefined ? older?.[0]?.get('sleep_start_time') : beginOf(newer[0]);
-  const days = sent('heart_rate').in(input.zone ?? offsetOf(begin));
-  refuseOthers('polar_user', older, ofV3);
-  const [recharged, rechargedV4] = [
-    byDate(ofV3, 'date', rechargeOf),
-    byDate(ofV4, 'sleepResultDate', rechargeOfV4),
-  ];
+  const days = sent('heart_rate').in(sent.options.zone ?? offsetOf(begin));
   return {
     sleeps:
-      (newer && sleepRecords(newer, (night) => recordOfV4(night, rechargedV4))) ??
-      (older && sleepRecords(older, (night) => recordOf(night, recharged))),
-    heart: heartDaysOf(days)?.map(heartOfV4) ?? daysOf(days)?.map(heartOf),
+      sleepRecords(newer, (night) => sleepOfV4(night, rechargedV4)) ??
+      sleepRecords(older, (night) => sleepOf(night, recharged)),
+    heart: heartDaysOf(days)?.map(heartOfV4) ?? ofV3(days, 'heart_rates', 'date', HEART)?.map(heartOf),
   };
 }
+
+const SLEEP = 'sleep, with nights, or of /v4/data/sleeps, with nightSleeps';
+const RECHARGE = 'nightly-recharge, with recharges, or that of v4';
+const HEART = 'continuous-heart-rate, of a day or with heart_rates, or that of v4';
 
 /** The first of each date, read once for all nights of the date. */
 function byDate<Of>(
@@ -76,19 +76,9 @@ function byDate<Of>(
   return new Map(dated.toReversed());
 }
 
-function nightsOf(sent: Field): Field[] | undefined {
-  const what = 'the answer of /v3/users/sleep, with nights, or of /v4/data/sleeps, with nightSleeps';
-  return recordsOf(sent, { list: ['nights'], one: 'sleep_start_time', what });
-}
-
-function rechargesOf(sent: Field): Field[] | undefined {
-  const what = 'the answer of /v3/users/nightly-recharge, with recharges, or that of v4';
-  return recordsOf(sent, { list: ['recharges'], one: 'date', what });
-}
-
-function daysOf(sent: Field): Field[] | undefined {
-  const what = 'the answer of /v3/users/continuous-heart-rate, of a day or with heart_rates, or that of v4';
-  return recordsOf(sent, { list: ['heart_rates'], one: 'date', what });
+/** The records of an answer of v3, or one by itself, which has the field `one`. */
+function ofV3(answer: Field, list: string, one: string, what: string): Field[] | undefined {
+  return recordsOf(answer, { list: [list], one, what: `the answer of /v3/users/${what}` });
 }
 
 /** The offset with which the sleep's start time is written. */
@@ -104,47 +94,41 @@ function rechargeOf(recharge: Field) {
   };
 }
 
-function recordOf(
+function sleepOf(
   field: Field,
   recharges: ReadonlyMap<string, () => ReturnType<typeof rechargeOf>>,
-): SleepRecord {
-  const span = timesOf(field.get('sleep_start_time'), field.get('sleep_end_time'));
-  const read = (): SleepDetails => {
+): SentSleep {
+  const from = field.get('sleep_start_time');
+  const begin = from.text() ?? '';
+  const read = (span: Span): SleepDetails => {
     const recharge = recharges.get(field.get('date').text() ?? '')?.();
-    const begin = field.get('sleep_start_time').text() ?? '';
     return {
       ...stagesOf(field, span, begin),
       heart: new ClockSamples(field.get('heart_rate_samples')).series(span, begin),
       ...(recharge && { ...recharge, breath: recharge.breath.series(span, begin) }),
     };
   };
-  return { field, ...span, read };
+  return { field, from, to: field.get('sleep_end_time'), read };
 }
 
 function stagesOf(field: Field, span: Span, begin: string) {
-  const given = {
+  const hypnogram = field.get('hypnogram');
+  const sums = {
     deep: field.get('deep_sleep').number(),
     rem: field.get('rem_sleep').number(),
     light: field.get('light_sleep').number(),
     awake: field.get('total_interruption_duration').number(),
+    unknown: field.get('unrecognized_sleep_stage').number(),
   };
-  if (given.deep !== undefined || given.light !== undefined) return staged(field, span, given);
-  const points = new ClockSamples(field.get('hypnogram')).dated(span.fromMs, Infinity, begin);
-  const intervals = points.map(({ at, value }) => ({ stage: LEVELS[value ?? -1], from: at }));
-  return stretches(field.get('hypnogram'), span, untilNext(intervals, span.toMs), { awake: given.awake });
+  const levels = () => {
+    const points = new ClockSamples(hypnogram).dated(span.fromMs, Infinity, begin);
+    return untilNext(
+      points.map(({ at, value }) => ({ stage: LEVELS[value ?? -1], from: at })),
+      span.toMs,
+    );
+  };
+  return durations(field, span, 'seconds', sums, [hypnogram, levels]);
 }
-
-/** The stages, beside which some sleep may have none. */
-function staged(field: Field, span: Span, given: StageSums) {
-  const unknown = field.get('unrecognized_sleep_stage');
-  const unknownS = unknown.number() ?? 0;
-  if (unknownS === 0) return durations(field, span, 'seconds', given);
-  const asleep = (given.deep ?? 0) + (given.rem ?? 0) + (given.light ?? 0) + unknownS;
-  const { left = [], ...rest } = durations(field, span, 'seconds', { ...given, asleep });
-  return { ...rest, left: left.length > 0 ? left : [{ what: unknown.place, why: SOME_UNKNOWN }] };
-}
-
-type StageSums = { readonly [S in Stage]: number | undefined };
 
 /** `{"23:39": 58, "00:04": 56}`: read once, and dated for each night, because several may have the date of one. */
 class ClockSamples {

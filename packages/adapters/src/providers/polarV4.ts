@@ -1,25 +1,28 @@
 import type { Span, Stage } from '../sleep.js';
-import { durations, stretches, untilNext } from '../durations.js';
-import { recordsOf, timesOf, type Field } from '../field.js';
-import type { SleepDetails, SleepRecord } from '../records.js';
+import { durations, untilNext } from '../durations.js';
+import { recordsOf, type Field } from '../field.js';
+import type { SentSleep, SleepDetails } from '../records.js';
 import { Series } from '../series.js';
 
 /**
  * Polar AccessLink v4 ("Dynamic API"), https://www.polar.com/polar-api-v4: its page could not be read. The names are
- * those that public clients use, unverified, 2026-11-22. Durations are those of protocol buffers, "80s".
+ * those that public clients use, unverified, 2026-11-22. Durations are those of protocol buffers, "80s". The nights of an
+ * account's export are the same under other names, with durations of ISO 8601: so say public readers, 2026-11-28.
  */
 
+/** After `SLEEP_STATE_`, without `_`. */
 const STATES: Readonly<Record<string, Stage>> = {
-  SLEEP_STATE_WAKE: 'awake',
-  SLEEP_STATE_REM: 'rem',
-  SLEEP_STATE_NON_REM1: 'light',
-  SLEEP_STATE_NON_REM2: 'light',
-  SLEEP_STATE_NON_REM3: 'deep',
+  WAKE: 'awake',
+  REM: 'rem',
+  NONREM1: 'light',
+  NONREM2: 'light',
+  NONREM3: 'deep',
 };
 const MINUTE_MS = 60_000;
 
-/** The nights of `/v4/data/sleeps`, or of a list of its answers, because each covers one day. @internal */
+/** The nights of `/v4/data/sleeps`, of a list of its answers, because each covers one day, or of an export. @internal */
 export function nightSleepsOf(sent: Field): Field[] | undefined {
+  if (sent.isList && answersWith(sent, 'evaluation') !== undefined) return sent.items();
   const answers = answersWith(sent, 'nightSleeps');
   if (answers === undefined) return undefined;
   const nights = answers.flatMap(
@@ -74,44 +77,48 @@ export function rechargeOfV4(
 }
 
 /** @param recharges  by date; @internal */
-export function recordOfV4(
+export function sleepOfV4(
   field: Field,
   recharges: ReadonlyMap<string, () => ReturnType<typeof rechargeOfV4>>,
-): SleepRecord {
-  const hypnogram = field.get('sleepResult', 'hypnogram');
-  const span = timesOf(beginOf(field), hypnogram.get('sleepEnd'));
-  const read = (): SleepDetails => ({
-    ...stagesOf(field, hypnogram, span),
-    ...recharges.get(field.get('sleepDate').text() ?? '')?.(),
+): SentSleep {
+  const read = (span: Span): SleepDetails => ({
+    ...stagesOf(field, span),
+    ...recharges.get(field.either('sleepDate', 'night').text() ?? '')?.(),
   });
-  return { field, ...span, read };
+  return { field, from: beginOf(field), to: field.get('sleepResult', 'hypnogram', 'sleepEnd'), read };
 }
 
-function stagesOf(field: Field, hypnogram: Field, span: Span) {
-  const evaluation = field.get('sleepEvaluation');
+function stagesOf(field: Field, span: Span) {
+  const evaluation = field.either('sleepEvaluation', 'evaluation');
   const phases = evaluation.get('phaseDurations');
+  const changes = field.get('sleepResult', 'hypnogram', 'sleepStateChanges');
+  const [deep, rem, light, unknown] = ['deep', 'rem', 'light', 'unknown'].map((name) =>
+    secondsOf(phases.get(name)),
+  );
   const asleep = secondsOf(evaluation.get('asleepDuration'));
   const awake = secondsOf(phases.get('wake')) ?? secondsOf(evaluation.get('interruptions', 'totalDuration'));
-  if (!phases.isAbsent || hypnogram.get('sleepStateChanges').isAbsent) {
-    const [deep, rem, light] = ['deep', 'rem', 'light'].map((name) => secondsOf(phases.get(name)));
-    return durations(phases.isAbsent ? evaluation : phases, span, 'seconds', { deep, rem, light, awake, asleep }); // prettier-ignore
-  }
-  const changes = hypnogram.get('sleepStateChanges').items();
-  const points = changes.map((change) => ({
-    stage: change.get('newState').named(STATES),
-    // One at the end of the span, or after it, ends the last stretch.
-    from: Math.min(span.fromMs + (secondsOf(change.get('offsetFromStart')) ?? 0) * 1000, span.toMs),
-  }));
-  const intervals = untilNext(points, span.toMs).filter(({ from, to }) => to > from);
-  return stretches(hypnogram.get('sleepStateChanges'), span, intervals, { asleep, awake });
+  const pointOf = (change: Field) => {
+    const state = change.either('newState', 'state');
+    return {
+      stage: state.as(state.text()?.replaceAll(/^SLEEP_STATE_|_/g, '')).named(STATES),
+      // One at the end of the span, or after it, ends the last stretch.
+      from: Math.min(span.fromMs + (secondsOf(change.get('offsetFromStart')) ?? 0) * 1000, span.toMs),
+    };
+  };
+  const intervals = () =>
+    untilNext(changes.items().map(pointOf), span.toMs).filter(({ from, to }) => to > from);
+  const sums = { deep, rem, light, unknown, awake, asleep };
+  return durations(phases.isAbsent ? evaluation : phases, span, 'seconds', sums, [changes, intervals]);
 }
 
-/** "80s", "3.000000001s"; zero may be left out. */
+/** "80s", "3.000000001s", "PT7H2M"; zero may be left out. */
 function secondsOf(field: Field): number | undefined {
   const text = field.text();
   if (text === undefined) return undefined;
-  const found = /^(\d+(?:\.\d+)?)s$/.exec(text);
-  return found === null ? field.fail('expected a duration in seconds, as 80s') : Number(found[1]);
+  const found = /^(?:PT(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?|(\d+(?:\.\d+)?)s)$/.exec(text);
+  if (found === null) return field.fail('expected a duration in seconds, as 80s');
+  const [hours, minutes, seconds, all] = found.slice(1).map((part) => Number(part ?? 0));
+  return ((hours ?? 0) * 60 + (minutes ?? 0)) * 60 + (seconds ?? 0) + (all ?? 0);
 }
 
 /** The rate per minute, in hundredths, from the mean milliseconds between two. */

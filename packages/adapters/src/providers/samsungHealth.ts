@@ -1,10 +1,9 @@
 import { adapter, type AdapterOptions } from '../adapt.js';
-import { fieldsOf, recordsOf, spanOf, timesOf, type Field } from '../field.js';
-import { readEach, sleepsOfPieces, type Piece } from '../pieces.js';
-import type { Records, SleepRecord } from '../records.js';
+import { listOf, ROWS, type Field, type Sent } from '../field.js';
+import { pieceRecords, type SentPiece } from '../pieces.js';
+import { sleepRecords, type Records, type SentSleep } from '../records.js';
 import { series } from '../series.js';
 import type { Stage } from '../sleep.js';
-import { cell, eastOf } from '../tables.js';
 
 /**
  * Samsung Health: rows of the tables of its export (Settings, Download personal data), 2026-11-28. Times are UTC, and
@@ -36,39 +35,34 @@ export const fromSamsungHealth = /* @__PURE__ */ adapter(
   { areTables: true },
 );
 
-function recordsIn(input: SamsungHealthInput): Records {
-  const sent = fieldsOf(input);
-  const rows = (field: Field) =>
-    recordsOf(field.in('Z'), { isList: true, what: 'a list of rows, as objects by the names of columns' });
-  const stages = rows(sent('sleep_stage'));
-  const staged = new Set(stages?.map((row) => row.get('sleep_id').text()));
-  const sessions = rows(sent('sleep'))?.filter((row) => !staged.has(cell(row, 'datauuid', SLEEP).text()));
+function recordsIn(sent: Sent<SamsungHealthInput>): Records {
+  const rows = (field: Field) => listOf(field.in('Z'), ROWS);
   const heart = rows(sent('heart_rate')) ?? [];
-  const { found: pieces, unread } = readEach(stages ?? [], pieceOf);
-  const beats = (row: Field) => cell(row, 'heart_rate', HEART).quotedNumber();
+  const beats = (row: Field) => row.cell('heart_rate', HEART).quotedNumber();
   return {
-    sleeps: (stages ?? sessions) && [...sleepsOfPieces(pieces), ...(sessions ?? []).map(sessionOf)],
-    heart: [series(sent('heart_rate'), heart, (row) => cell(row, 'start_time', HEART).moment(), beats)],
-    unread,
+    sleeps: pieceRecords(rows(sent('sleep_stage')), stageOf, sleepRecords(rows(sent('sleep')), sessionOf)),
+    heart: [series(sent('heart_rate'), heart, (row) => row.cell('start_time', HEART).moment(), beats)],
   };
 }
 
-function pieceOf(row: Field): Piece {
-  const stage = row.get('stage').textOrNumber() ?? '';
-  const { fromMs: from, toMs: to } = spanOf(row.get('start_time'), row.get('end_time'));
-  const source = cell(row, 'pkg_name').text() ?? '';
-  return { field: row, stage: STAGES[stage], from, to, eastMs: eastOf(cell(row, 'time_offset')), source };
+function stageOf(row: Field): SentPiece {
+  return {
+    stage: STAGES[row.get('stage').textOrNumber() ?? ''],
+    from: row.get('start_time'),
+    to: row.get('end_time'),
+    eastMs: row.cell('time_offset').offset(0),
+    source: row.cell('pkg_name').text(),
+  };
 }
 
 /** A night without stages says when a person was in bed, not how long they slept. */
-function sessionOf(row: Field): SleepRecord {
-  const [from, to] = [cell(row, 'start_time', SLEEP), cell(row, 'end_time', SLEEP)];
-  const eastMs = eastOf(cell(row, 'time_offset', SLEEP));
+function sessionOf(row: Field): SentSleep {
   return {
     field: row,
-    ...timesOf(from, to),
-    eastMs,
-    source: cell(row, 'pkg_name', SLEEP).text(),
+    from: row.cell('start_time', SLEEP),
+    to: row.cell('end_time', SLEEP),
+    eastMs: (ms) => row.cell('time_offset', SLEEP).offset(ms),
+    source: row.cell('pkg_name', SLEEP).text(),
     read: () => ({}),
   };
 }

@@ -1,9 +1,9 @@
-import type { Span, Stage } from '../sleep.js';
+import type { Kind, Span } from '../sleep.js';
 import { adapter, type AdapterOptions } from '../adapt.js';
-import { durations, stretches, untilNext } from '../durations.js';
-import { fieldsOf, recordsOf, refuseOthers, timesOf, type Field } from '../field.js';
-import { sleepRecords, type Records, type SleepDetails, type SleepRecord } from '../records.js';
-import { namedSeries, type Series } from '../series.js';
+import { durations, untilNext } from '../durations.js';
+import { recordsOf, refuseOthers, type Field, type Sent } from '../field.js';
+import { sleepRecords, type Records, type SentSleep, type SleepDetails } from '../records.js';
+import { series, type Series } from '../series.js';
 
 /**
  * Terra: data models of its OpenAPI description, https://github.com/tryterra/openapi (schemas/core), 2026-11-22.
@@ -18,25 +18,15 @@ export interface TerraInput extends AdapterOptions {
 
 const UTC = 0;
 /** By number; 0 is unknown. */
-const LEVELS: readonly (Stage | 'asleep' | undefined)[] = [
-  undefined,
-  'awake',
-  'asleep',
-  'awake',
-  'light',
-  'deep',
-  'rem',
-];
+const LEVELS: readonly (Kind | undefined)[] = [undefined, 'awake', 'asleep', 'awake', 'light', 'deep', 'rem'];
 
 /** The session of Terra's data. */
 export const fromTerra = /* @__PURE__ */ adapter('terra', ['sleep', 'daily'], recordsIn);
 
-function recordsIn(input: TerraInput): Records {
-  const sent = fieldsOf(input);
+function recordsIn(sent: Sent<TerraInput>): Records {
   const [event, day] = [sent('sleep'), sent('daily')];
   const days = dataOf(day, 'daily')?.map(heartOf);
-  const records = dataOf(event, 'sleep');
-  const sleeps = records && sleepRecords(records, (one) => recordOf(one, sourceOf(event)));
+  const sleeps = sleepRecords(dataOf(event, 'sleep'), (one) => sleepOf(one, sourceOf(event)));
   refuseOthers('user_id', [event.get('user'), day.get('user')]);
   return { sleeps, heart: days };
 }
@@ -58,10 +48,9 @@ function localised(record: Field): Field {
   return record.get('metadata', 'timestamp_localization').number() === UTC ? record.in('Z') : record;
 }
 
-function recordOf(sent: Field, source: string | undefined): SleepRecord {
+function sleepOf(sent: Field, source: string | undefined): SentSleep {
   const field = localised(sent);
-  const span = timesOf(field.get('metadata', 'start_time'), field.get('metadata', 'end_time'));
-  const read = (): SleepDetails => {
+  const read = (span: Span): SleepDetails => {
     const breaths = field.get('respiration_data', 'breaths_data');
     return {
       unmeasuredS: field.get('sleep_durations_data', 'other', 'duration_unmeasurable_sleep_seconds').number(),
@@ -74,7 +63,8 @@ function recordOf(sent: Field, source: string | undefined): SleepRecord {
   };
   return {
     field,
-    ...span,
+    from: field.get('metadata', 'start_time'),
+    to: field.get('metadata', 'end_time'),
     isNap: field.get('metadata', 'is_nap').flag(),
     source,
     read,
@@ -82,22 +72,20 @@ function recordOf(sent: Field, source: string | undefined): SleepRecord {
 }
 
 function stagesOf(field: Field, span: Span) {
-  const asleep = field.get('asleep');
-  const given = durations(asleep, span, 'seconds', {
+  const [asleep, samples] = [field.get('asleep'), field.get('hypnogram_samples')];
+  const sums = {
     deep: asleep.get('duration_deep_sleep_state_seconds').number(),
     rem: asleep.get('duration_REM_sleep_state_seconds').number(),
     light: asleep.get('duration_light_sleep_state_seconds').number(),
     awake: field.get('awake', 'duration_awake_state_seconds').number(),
     asleep: asleep.get('duration_asleep_state_seconds').number(),
-  });
-  const { awake, ...staged } = given.stages ?? {};
-  const samples = field.get('hypnogram_samples').items();
-  if (samples.length === 0 || given.asleepS !== undefined || Object.keys(staged).length > 0) return given;
-  const points = samples.map((one) => ({
+  };
+  const levelOf = (one: Field) => ({
     stage: LEVELS[one.get('level').number() ?? 0],
     from: one.get('timestamp').moment(),
-  }));
-  return stretches(field.get('hypnogram_samples'), span, untilNext(points, span.toMs), { awake });
+  });
+  const levels = () => untilNext(samples.items().map(levelOf), span.toMs);
+  return durations(asleep, span, 'seconds', sums, [samples, levels]);
 }
 
 function heartOf(record: Field): Series {
@@ -105,5 +93,5 @@ function heartOf(record: Field): Series {
 }
 
 function samplesOf(samples: Field, name: string): Series {
-  return namedSeries(samples, samples.items(), 'timestamp', name);
+  return series(samples, samples.items(), 'timestamp', name);
 }

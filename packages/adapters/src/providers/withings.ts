@@ -1,11 +1,10 @@
-import type { Span, Stage } from '../sleep.js';
+import type { Kind, Span } from '../sleep.js';
 import { adapter, type AdapterOptions } from '../adapt.js';
-import { durations, stretches, Stretches } from '../durations.js';
-import { changedMs, Field, fieldsOf, recordsOf, timesOf } from '../field.js';
+import { durations, Stretches } from '../durations.js';
+import { Field, recordsOf, type Sent } from '../field.js';
 import { grouped, once } from '../ordered.js';
-import { sleepRecords, type Records, type SleepDetails, type SleepRecord } from '../records.js';
+import { sleepRecords, type Records, type SentSleep } from '../records.js';
 import { Series } from '../series.js';
-import { offsetAt } from '../zone.js';
 
 /**
  * Withings: https://developer.withings.com/api-reference (sleepv2-get, sleepv2-getsummary,
@@ -21,30 +20,31 @@ export interface WithingsInput extends AdapterOptions {
 }
 
 /** By number; 4 is entered by hand, 5 unknown. */
-const STATES: readonly (Stage | 'asleep')[] = ['awake', 'light', 'deep', 'rem', 'asleep'];
+const STATES: readonly Kind[] = ['awake', 'light', 'deep', 'rem', 'asleep'];
 
 /** The session of Withings' answers. */
 export const fromWithings = /* @__PURE__ */ adapter('withings', ['summary', 'sleep', 'activity'], recordsIn);
 
-function recordsIn(input: WithingsInput): Records {
-  const sent = fieldsOf(input);
+function recordsIn(sent: Sent<WithingsInput>): Records {
   const parts = seriesOf(sent('sleep'), 'get') ?? [];
-  const records = seriesOf(sent('summary'), 'getsummary');
   const seen = sent('activity');
   const moments = momentsOf(seen);
   const samples = (name: string) => parts.map((part) => samplesOf(part.get(name)));
   const states = statesOf(parts);
   return {
-    sleeps: records && sleepRecords(records, (record) => recordOf(record, states)),
+    sleeps: sleepRecords(
+      seriesOf(sent('summary'), 'getsummary'),
+      (one) => sleepOf(one, states),
+      (time) => time.unixSeconds(),
+    ),
     heart: [...samples('hr'), ...byDevice(seen, moments, 'heart_rate')],
     breath: [...samples('rr'), ...byDevice(seen, moments, 'rr')],
   };
 }
 
 function checkStatus(answer: Field): void {
-  if (!answer.isObject) return;
-  const status = answer.get('status').number();
-  if (status !== undefined && status !== 0) answer.get('status').fail('the answer is an error');
+  const status = answer.isObject ? answer.get('status') : undefined;
+  if ((status?.number() ?? 0) !== 0) status?.fail('the answer is an error');
 }
 
 /** `{"1772431200": {"heart_rate": 61, …}}`; an empty array if there are none. */
@@ -83,31 +83,32 @@ function seriesOf(answer: Field, action: string): Field[] | undefined {
   return recordsOf(answer, { list: ['body', 'series'], what });
 }
 
-function recordOf(field: Field, states: () => Stretches): SleepRecord {
-  const span = timesOf(field.get('startdate'), field.get('enddate'), (one) => one.unixSeconds());
+function sleepOf(field: Field, states: () => Stretches): SentSleep {
   const data = field.get('data');
-  const read = (): SleepDetails => ({
-    ...stagesOf(data, span, states),
-    heartAverage: data.get('hr_average'),
-    breathAverage: data.get('rr_average'),
-  });
-  const zone = field.get('timezone').text();
-  const eastMs = zone === undefined || isNaN(span.toMs) ? undefined : offsetAt(span.toMs, zone);
-  const modified = changedMs(field.get('modified'), (one) => one.unixSeconds());
-  return { field, ...span, eastMs, source: deviceOf(field), changedMs: modified, read };
+  return {
+    field,
+    from: field.get('startdate'),
+    to: field.get('enddate'),
+    eastMs: (ms) => field.get('timezone').offset(ms),
+    source: deviceOf(field),
+    changed: field.get('modified'),
+    read: (span) => ({
+      ...stagesOf(data, span, states),
+      heartAverage: data.get('hr_average'),
+      breathAverage: data.get('rr_average'),
+    }),
+  };
 }
 
 function stagesOf(data: Field, span: Span, states: () => Stretches) {
-  const given = {
+  const sums = {
     deep: data.get('deepsleepduration').number(),
     rem: data.get('remsleepduration').number(),
     light: data.get('lightsleepduration').number(),
     awake: data.get('wakeupduration').number(),
     asleep: data.get('total_sleep_time').number(),
   };
-  if (Object.values(given).some((value) => value !== undefined))
-    return durations(data, span, 'seconds', given);
-  return stretches(data, span, states());
+  return durations(data, span, 'seconds', sums, [data, states]);
 }
 
 /** The parts of the answer of `get`, which are read if a summary says nothing of stages. */

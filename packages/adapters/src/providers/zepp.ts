@@ -1,9 +1,9 @@
 import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
-import { fieldsOf, recordsOf, timesOf, type Field } from '../field.js';
-import { sleepRecords, type Records, type SleepRecord } from '../records.js';
+import { listOf, ROWS, type Field, type Sent } from '../field.js';
+import { sleepRecords, type Records, type SentSleep } from '../records.js';
 import { series } from '../series.js';
-import { cell } from '../tables.js';
+import type { Span } from '../sleep.js';
 
 /**
  * Zepp (Amazfit, and Mi Band by its former app): rows of the tables of its export (Profile, Privacy, Export data),
@@ -21,33 +21,30 @@ export const fromZepp = /* @__PURE__ */ adapter('zepp', ['sleep', 'heart_rate'],
   areTables: true,
 });
 
-function recordsIn(input: ZeppInput): Records {
-  const sent = fieldsOf(input);
-  const rows = (field: Field) =>
-    recordsOf(field, { isList: true, what: 'a list of rows, as objects by the names of columns' });
-  const nights = rows(sent('sleep'));
-  const heart = rows(sent('heart_rate')) ?? [];
+function recordsIn(sent: Sent<ZeppInput>): Records {
+  const heart = listOf(sent('heart_rate'), ROWS) ?? [];
   return {
-    sleeps: nights && sleepRecords(nights, recordOf),
+    sleeps: sleepRecords(listOf(sent('sleep'), ROWS), sleepOf),
     heart: [series(sent('heart_rate'), heart, momentOf, (row) => row.get('heartRate').quotedNumber())],
   };
 }
 
 function momentOf(row: Field): number {
-  const [date, time] = [cell(row, 'date'), row.get('time')];
+  const [date, time] = [row.cell('date'), row.get('time')];
   return date.isAbsent ? time.moment() : time.as(`${date.text()} ${time.text()}`).moment();
 }
 
-function recordOf(field: Field): SleepRecord {
-  const { fromMs, toMs, flaw } = timesOf(field.get('start'), field.get('stop'));
-  const minutes = (name: string) => cell(field, name).quotedNumber();
-  const read = () =>
-    durations(field, { fromMs, toMs }, 'minutes', {
+function sleepOf(field: Field): SentSleep {
+  const [from, to] = [field.get('start'), field.get('stop')];
+  const minutes = (name: string) => field.cell(name).quotedNumber();
+  const read = (span: Span) =>
+    durations(field, span, 'minutes', {
       deep: minutes('deepSleepTime'),
       rem: minutes('REMTime'),
       light: minutes('shallowSleepTime'),
       awake: minutes('wakeTime'),
     });
   // A day without a night has a row of zeros.
-  return { field, fromMs, toMs, flaw, unusable: fromMs === toMs ? 'a day without sleep' : undefined, read };
+  const unusable = !from.isAbsent && from.isSame(to) ? 'a day without sleep' : undefined;
+  return { field, from, to, eastMs: () => undefined, unusable, read };
 }

@@ -9,9 +9,7 @@ import { plainError, type PlainError } from '../base/errors.js';
 import { MetricReader } from '../base/metrics.js';
 import type { Config } from '../config/options.js';
 import { METRICS } from '../contract/metrics.js';
-import { packageVersion } from '../process/packageVersion.js';
 import { Dashboard } from './dashboard.js';
-import { differencesIn } from './differences.js';
 import { listenAdmin } from './listener.js';
 import type { ProcessState } from './measurements.js';
 import { exportMetrics } from './metricsExport.js';
@@ -47,7 +45,6 @@ async function open(main: MessagePort, first: ProcessState): Promise<number> {
   });
   const reader = new MetricReader(METRICS, metrics);
   const rssBytes = rssReader();
-  const version = packageVersion();
   const ask = <Value>(asked: FromAdminThread): Promise<Value> => call(main, asked);
   const { port } = await listenAdmin({
     host: config.adminHost,
@@ -55,13 +52,12 @@ async function open(main: MessagePort, first: ProcessState): Promise<number> {
     names: config.adminHosts.split(',').map((name) => name.trim()),
     heartbeats,
     silentMs,
-    metrics: exportMetrics(reader, processReadings({ config, state, rssBytes, version })),
+    metrics: exportMetrics(reader, processReadings({ config, state, rssBytes })),
     dashboard: new Dashboard({
+      reader,
       timeSeries: new TimeSeries({ reader, clock: systemClock, workers: config.workers, rssBytes }),
       config,
       state,
-      version,
-      differences: () => differencesIn(reader),
       onProblem: (error) => void ask({ problem: plainError(error) }),
     }),
     hasTry: config.tryPage,

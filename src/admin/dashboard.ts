@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { MetricReader } from '../base/metrics.js';
 import { Observer } from '../base/observer.js';
 import { settingsOf } from '../config/documentation.js';
 import { type Config, defaultConfig } from '../config/options.js';
-import { REFUSAL_CAUSES, statusOf } from '../contract/metrics.js';
-import type { Differences } from './differences.js';
+import { type LoopCatalogue, REFUSAL_CAUSES, statusOf } from '../contract/metrics.js';
+import { packageVersion } from '../process/packageVersion.js';
+import { differencesIn } from './differences.js';
 import { diagnose, signWords } from './diagnosis.js';
 import { answer } from './jsonAnswer.js';
 import { JUDGED_POINTS, type ProcessState } from './measurements.js';
@@ -11,12 +13,10 @@ import { SYMPTOMS } from './symptoms.js';
 import { PARTS, POINTS_MAX, type TimeSeries, type Point } from './timeSeries.js';
 
 export interface DashboardOptions {
+  readonly reader: MetricReader<LoopCatalogue>;
   readonly timeSeries: TimeSeries;
   readonly config: Config;
   state(): ProcessState;
-  readonly version: string;
-  /** Between the shadow model and the one that answers. */
-  differences(): Differences;
   /** Called when a second could not be sampled; the next one is tried. */
   onProblem(error: Error): void;
 }
@@ -80,7 +80,7 @@ export class Dashboard {
   }
 
   private everything(): object {
-    const { timeSeries, version, config } = this.options;
+    const { timeSeries, config } = this.options;
     const { batchMax, grafanaUrl, tryPage: hasTry } = config;
     const symptoms = SYMPTOMS.map((symptom) => ({ ...symptom, signs: symptom.signs.map(signWords) }));
     const causes = REFUSAL_CAUSES.map((cause) => ({ cause, status: statusOf(cause) }));
@@ -88,7 +88,7 @@ export class Dashboard {
       points: timeSeries.points,
       pointsMax: POINTS_MAX,
       judgedPoints: JUDGED_POINTS,
-      version,
+      version: packageVersion(),
       node: process.versions.node,
       startedMs: this.startedMs,
       settings: settingsOf(config, this.defaults),
@@ -103,7 +103,7 @@ export class Dashboard {
   }
 
   private now(): object {
-    const { timeSeries, config, differences } = this.options;
+    const { timeSeries, config, reader } = this.options;
     const state = this.options.state();
     const { shadowModel: version, shadowRefusal: refusal } = state;
     const shadow = { share: config.shadowShare, version, refusal };
@@ -111,7 +111,7 @@ export class Dashboard {
       ready: state.isReady,
       model: state.model,
       diagnosis: diagnose({ ...config, ...state, points: timeSeries.points.slice(-JUDGED_POINTS) }),
-      ...(config.shadowModel === '' ? {} : { shadow: { ...shadow, ...differences() } }),
+      ...(config.shadowModel === '' ? {} : { shadow: { ...shadow, ...differencesIn(reader) } }),
     };
   }
 }

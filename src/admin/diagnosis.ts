@@ -1,5 +1,6 @@
+import { VARIABLES } from '../config/variables.js';
 import type { Recent } from './measurements.js';
-import { BASES, LEVELS, SYMPTOMS, type Level, type Sign } from './symptoms.js';
+import { LEVELS, SYMPTOMS, type Level, type Sign } from './symptoms.js';
 
 /** A sign that shows: the measurement, and the value from which it counts. */
 interface Evidence {
@@ -69,7 +70,9 @@ export function signWords(sign: Sign): string {
     const threshold = sign[level];
     if (threshold === undefined) return [];
     if (words === undefined) return [level];
-    return [`${level} from ${of === undefined ? words(threshold) : `${100 * threshold} % of ${BASES[of]}`}`];
+    return [
+      `${level} from ${of === undefined ? words(threshold) : `${100 * threshold} % of ${VARIABLES[of].env}`}`,
+    ];
   });
   return `${what}: ${parts.join(', ')}`;
 }

@@ -24,11 +24,12 @@ export interface ProcessState {
   readonly hasKeys: boolean;
 }
 
+/** Settings that a threshold may be a share of. */
+export type RecentLimits = Pick<Config, 'deadlineMs' | 'queueMax' | 'bodiesMaxBytes'>;
+
 /** The last seconds of the service, its state, and the limits to judge them by. */
 export interface Recent
-  extends
-    Pick<Config, 'deadlineMs' | 'queueMax' | 'bodiesMaxBytes'>,
-    Pick<ProcessState, 'isReady' | 'modelRefusal' | 'keyStoreAgeMs' | 'hasKeys'> {
+  extends RecentLimits, Pick<ProcessState, 'isReady' | 'modelRefusal' | 'keyStoreAgeMs' | 'hasKeys'> {
   /** Oldest first. */
   readonly points: readonly Point[];
 }

@@ -1,5 +1,6 @@
 /** The process's own readings for its metrics: settings, the state that it was told, and what the system counts. */
 import type { Config } from '../config/options.js';
+import { packageVersion } from '../process/packageVersion.js';
 import type { ProcessState } from './measurements.js';
 import type { ProcessReadings } from './metricsExport.js';
 
@@ -9,27 +10,24 @@ import type { ProcessReadings } from './metricsExport.js';
  */
 export function rssReader(): () => number {
   let lastBytes = NaN;
-  const look = (): number => {
+  return () => {
     try {
-      lastBytes = process.memoryUsage.rss();
+      return (lastBytes = process.memoryUsage.rss());
     } catch {
       return lastBytes;
     }
-    return lastBytes;
   };
-  look(); // a first reading, in case later ones fail
-  return look;
 }
 
 export interface ReadingsOptions {
   readonly config: Config;
-  readonly version: string;
   state(): ProcessState;
   rssBytes(): number;
 }
 
 /** Taken anew at each call. */
-export function processReadings({ config, version, ...now }: ReadingsOptions): () => ProcessReadings {
+export function processReadings({ config, ...now }: ReadingsOptions): () => ProcessReadings {
+  const version = packageVersion();
   const startedS = Date.now() / 1000 - process.uptime();
   return () => {
     const { user, system } = process.cpuUsage();

@@ -7,19 +7,13 @@ import {
   totalOf,
   usualP99Ms,
   type Recent,
+  type RecentLimits,
 } from './measurements.js';
 import type { Point } from './timeSeries.js';
 
 /** Amber: look at it before callers feel it. Red: callers feel it, or are about to. */
 export type Level = 'amber' | 'red';
 export const LEVELS = ['red', 'amber'] as const;
-
-/** Settings that a threshold may be a share of. */
-export const BASES = {
-  deadlineMs: 'ACUITY_DEADLINE_MS',
-  queueMax: 'ACUITY_QUEUE_MAX',
-  bodiesMaxBytes: 'ACUITY_BODIES_MAX_BYTES',
-} as const;
 
 /** A number, or a state, that counts as a sign from a threshold on. */
 export interface Sign extends Thresholds {
@@ -36,7 +30,7 @@ export interface Sign extends Thresholds {
 interface Thresholds {
   readonly amber?: number;
   readonly red?: number;
-  readonly of?: keyof typeof BASES;
+  readonly of?: keyof RecentLimits;
 }
 
 /** What an operator sees, where it shows, and what to do: for the dashboard and the documents. */

@@ -41,7 +41,7 @@ export class Heartbeats {
   }
 }
 
-export const ABSENT = 0;
+const ABSENT = 0;
 export const BEAT_MS = 100;
 const BEATS_MAX = 1 << 30;
 /** A loop's beats, and its thread. */

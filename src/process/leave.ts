@@ -4,26 +4,14 @@ import { devNull } from 'node:os';
 import { isatty } from 'node:tty';
 import { Worker } from 'node:worker_threads';
 import { createRequire } from 'node:module';
+import { messageOf, OperatorError } from '../base/errors.js';
+import { within } from '../base/within.js';
+import type { StandardOutput } from './standardOutput.js';
 
 const STDIO = [0, 1, 2] as const;
 
-/** Which of standard input, output and error are terminals. Call it early: a closed one can't be recognised. */
-export function terminals(): readonly number[] {
-  return STDIO.filter((file) => isatty(file));
-}
-
-export interface Leaving {
-  readonly code: number;
-  /** Ends the process where `exit` would not return. */
-  readonly signal: NodeJS.Signals;
-  /**
-   * The state of the other threads. `idle`: nothing that could hang, so each can be ended. `halted`: they run no
-   * JavaScript. `busy`: they may run, and would crash if the process ended.
-   */
-  readonly threads: 'idle' | 'halted' | 'busy';
-  /** The result of `terminals` at the start. */
-  readonly terminals: readonly number[];
-}
+/** The standard streams that are terminals, looked at while none can have been closed. */
+export const TERMINALS = STDIO.filter((file) => isatty(file));
 
 /** How long `exit` may wait for work in libuv's pool, for instance a file being loaded. */
 const POOL_MS = 200;
@@ -31,22 +19,80 @@ const POOL_STEP_MS = 5;
 /** Longer than workers need for their current batches. */
 const SETTLE_MS = 50;
 
-/**
- * Ends the process; flush everything before. `exit` waits for the threads of libuv's pool, so if one of them hangs (a
- * log write to a dead disk, a name look-up) the process kills itself instead.
+/*
+ * Limits for leaving. Every step is bounded; together with the waits above they stay within the two seconds after the
+ * drain that docs/OPERATIONS.md promises.
  */
-export async function leave({ code, signal, threads, terminals: given }: Leaving): Promise<never> {
-  for (let waited = 0; isPoolAtWork() && waited < POOL_MS; waited += POOL_STEP_MS) {
-    await new Promise((resolve) => setTimeout(resolve, POOL_STEP_MS));
+const FLUSH_MS = 400;
+const KILL_MS = 1800;
+const STEP_MS = 1000;
+
+export interface ProcessEndOptions {
+  readonly output: StandardOutput;
+  /** Threads for files. */
+  readonly threads: { readonly isHanging: boolean; close(): Promise<void> };
+}
+
+export interface LastSteps {
+  readonly code: number;
+  /** Ends the process where `exit` would not return. */
+  readonly signal: NodeJS.Signals;
+  /** Until then it waits for threads that are starting or ending. */
+  readonly endsMs: number;
+  /** After these no thread is starting or ending any more. */
+  settled(): readonly Promise<unknown>[];
+  /** Whether event loops may still run. */
+  hasRuns(): boolean;
+}
+
+/** The end of the process: within a limit, even if something hangs. Times are those of `performance.now`. */
+export class ProcessEnd {
+  hasBegun = false;
+  private readonly watchdog = new Watchdog();
+
+  constructor(private readonly options: ProcessEndOptions) {
+    this.watchdog.started.catch(() => undefined); // `guarded` tells it
   }
-  letGo(given);
-  const isKilled = threads === 'busy' || isPoolAtWork();
-  if (threads === 'idle' && !isKilled) process.exit(code);
-  process.emit('exit', code);
-  if (isKilled) dieBy(signal);
-  // This thread sends the workers nothing more, so they finish their batches and wait.
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, SETTLE_MS);
-  return exitAtOnce(code);
+
+  /** Resolves when the process is sure to end once it has to. @throws OperatorError where no thread can be started */
+  async guarded(): Promise<void> {
+    try {
+      await this.watchdog.started;
+    } catch (error) {
+      throw new OperatorError(`no thread can be started: ${messageOf(error)}`, { cause: error });
+    }
+  }
+
+  /** Ends the process soon after `atMs` at the latest. */
+  limit(atMs: number): void {
+    this.watchdog.limit(atMs + KILL_MS - performance.now());
+  }
+
+  /**
+   * Flushes, and ends the process. `exit` waits for the threads of libuv's pool, so if one of them hangs (a log write to
+   * a dead disk, a name look-up) the process kills itself instead.
+   */
+  async leave({ code, signal, endsMs, settled, hasRuns }: LastSteps): Promise<never> {
+    this.hasBegun = true;
+    const { threads, output } = this.options;
+    this.limit(endsMs);
+    const stepMs = endsMs - performance.now() + STEP_MS;
+    const steps = [...settled(), threads.close(), Promise.allSettled([this.watchdog.started])];
+    const outcomes = await Promise.all(steps.map((step) => within(stepMs, step)));
+    await output.flushed(FLUSH_MS);
+    for (let waited = 0; isPoolAtWork() && waited < POOL_MS; waited += POOL_STEP_MS) {
+      await new Promise((resolve) => setTimeout(resolve, POOL_STEP_MS));
+    }
+    letGoOfTerminals();
+    // Threads that may be starting or ending would crash if the process ended.
+    const isKilled = !outcomes.every(Boolean) || isPoolAtWork();
+    if (!isKilled && !hasRuns() && !threads.isHanging) process.exit(code);
+    process.emit('exit', code);
+    if (isKilled) dieBy(signal);
+    // This thread sends the workers nothing more, so they finish their batches and wait.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, SETTLE_MS);
+    return exitAtOnce(code);
+  }
 }
 
 /** Ends the process by a signal's default action: no more of its code runs. */
@@ -56,8 +102,8 @@ function dieBy(signal: NodeJS.Signals): void {
 }
 
 /** Node 20 aborts if it can't restore a terminal's modes, for instance because the terminal was closed. */
-function letGo(files: readonly number[]): void {
-  for (const file of files.filter((wasTerminal) => !isatty(wasTerminal))) {
+function letGoOfTerminals(): void {
+  for (const file of TERMINALS.filter((wasTerminal) => !isatty(wasTerminal))) {
     closeSync(file);
     openSync(devNull, 'r+'); // takes the lowest free descriptor, which is this one
   }

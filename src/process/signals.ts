@@ -1,14 +1,11 @@
 /** The signals of this process, taken in one place from the first line of its code to its end. */
 import inspector from 'node:inspector';
 import { constants } from 'node:os';
-import { terminals } from './leave.js';
+import { TERMINALS } from './leave.js';
 
 /** Each would end the process by default; SIGQUIT would also write its memory to a file. */
 export const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2', 'SIGALRM'] as const;
 export type StopSignal = (typeof STOP_SIGNALS)[number];
-
-/** The standard streams that are terminals, looked at while none can have been closed. */
-export const TERMINALS = terminals();
 
 /**
  * Whether a signal asks for another look at the model. A terminal that closes sends the same signal, and then none is

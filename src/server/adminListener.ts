@@ -5,12 +5,11 @@ import type { ProcessState } from '../admin/measurements.js';
 import type { TryScore } from '../admin/tryDesk.js';
 import { answer, call, type Call } from '../base/calls.js';
 import { errorOf } from '../base/errors.js';
-import { BEAT_MS } from '../base/heartbeats.js';
 import { listenError } from './listenError.js';
 
 export interface AdminServer {
   readonly port: number;
-  /** Tells the state at once; else it is told ten times a second. */
+  /** Tells the state at once; else it is told every `TELL_MS`. */
   tell(): void;
   /** Resolves when the listener's thread has ended. */
   close(): Promise<void>;
@@ -25,6 +24,8 @@ export interface AdminHooks {
   onProblem(error: Error): void;
 }
 
+/** As often as the event loops read their gauges. */
+const TELL_MS = 250;
 /** The thread keeps little from one request to the next. */
 const THREAD_LIMITS = { maxYoungGenerationSizeMb: 4 };
 
@@ -50,7 +51,7 @@ export async function openAdmin(
   const tell = (): void => thread.postMessage(state());
   try {
     const port = await Promise.race([call<number>(thread, state()), failed]);
-    const telling = setInterval(tell, BEAT_MS).unref();
+    const telling = setInterval(tell, TELL_MS).unref();
     const close = async (): Promise<void> => {
       clearInterval(telling);
       await thread.terminate();
@@ -59,7 +60,6 @@ export async function openAdmin(
   } catch (error) {
     await thread.terminate();
     const { adminHost: host, adminPort: port } = data.config;
-    const variables = { hostVariable: 'ACUITY_ADMIN_HOST', portVariable: 'ACUITY_ADMIN_PORT' } as const;
-    throw listenError(error, { host, port, ...variables });
+    throw listenError(error, { host, port, variables: 'ACUITY_ADMIN' });
   }
 }

@@ -27,7 +27,7 @@ import { openScorer, type ScorerWorld } from '../scoring/openScorer.js';
 import { openPool } from '../scoring/pool.js';
 import type { Scorer } from '../scoring/scorer.js';
 import { Models } from './models.js';
-import { NEVER } from '../base/within.js';
+import { Scorers } from './scorers.js';
 import { Shadow } from './shadow.js';
 import type { TracedRequest } from '../tracing/tracedRequest.js';
 
@@ -144,9 +144,12 @@ export async function openEventLoopServer(
     predict?.hang();
     events.onHung(hang);
   };
-  const shadow = createShadow(setup, log, counted);
+  const scorers = new Scorers();
+  const shadow = createShadow(setup, log, { counted, scorers });
   const onAnswered = config.shadowModel === '' ? undefined : shadow.offer;
-  const models = new Models({ ...setup, explainers: EXPLAINERS, onAnswered, world }, log, onHung);
+  const models = new Models(scorers, (bundle) =>
+    openScorer({ ...setup, bundle, explainers: EXPLAINERS, onAnswered, world }, log, onHung),
+  );
   const metrics = new RequestMetrics(counted);
   const access = new AccessLog(log, config.accessLogEvery);
   const tracer =
@@ -178,8 +181,6 @@ export async function openEventLoopServer(
   });
   const onProblem = (error: Error): void => log.warn({ err: error }, 'loop metrics');
   const stopWatching = world.watchLoop(counted, stateOfLoop, onProblem);
-  let isHalted = false;
-  let ending: Promise<void> = Promise.resolve();
   return {
     address: server.address,
     replaceKeys: (changed) => authenticator.replace(changed),
@@ -194,14 +195,8 @@ export async function openEventLoopServer(
       await Promise.all([predict.scorer.drained(), models.retired, predict.listsEnded()]);
     },
     async halt() {
-      isHalted = true;
       predict.drain();
-      await Promise.all([
-        models.halt(),
-        shadow.halt(),
-        predict.scorer.started(),
-        Promise.allSettled([ending]),
-      ]);
+      await scorers.halt();
     },
     async close() {
       server.stopListening();
@@ -213,10 +208,8 @@ export async function openEventLoopServer(
       lag.stop();
       stopWatching();
       await models.drop();
-      if (isHalted) return NEVER;
       recordings.close();
-      ending = predict.scorer.close();
-      await ending;
+      await scorers.close(predict.scorer);
       await shadow.close();
     },
   };
@@ -227,12 +220,17 @@ const SHADOW_QUEUE_MAX = 256;
 /** Its worker yields its core to every other thread. Copies gather, since larger batches cost little more. */
 const SHADOW = { workers: 1, loops: 1, niceness: NICENESS_MAX, gatherMs: 25 } as const;
 
-function createShadow(setup: EventLoopSetup, log: Log, counted: LoopRecorders): Shadow {
+function createShadow(
+  setup: EventLoopSetup,
+  log: Log,
+  { counted, scorers }: { readonly counted: LoopRecorders; readonly scorers: Scorers },
+): Shadow {
   const config = { ...setup.config, queueMax: SHADOW_QUEUE_MAX };
   return new Shadow({
     share: config.shadowShare,
     comparison: new Comparison(counted),
     random: Math.random,
+    scorers,
     open: (bundle, onHung) => openScorer({ ...SHADOW, config, bundle }, log, onHung),
     onProblem: (error) => log.error({ err: error }, 'shadow model'),
   });

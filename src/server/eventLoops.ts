@@ -32,22 +32,24 @@ export async function openEventLoops(
   events: EventLoopEvents & { onCrash(error: Error): void },
 ): Promise<EventLoopServer> {
   const { workers, httpThreads: loops } = setup.config;
-  const [metrics] = setup.metrics;
   const bodies = allocateBodyBudget(new Limits(setup.limits).keysMax);
   const connections = allocateConnectionCount();
   const shared = { ...setup, bodies, connections };
-  if (metrics === undefined || setup.metrics.length !== loops)
-    throw new RangeError('expected one metrics buffer per HTTP thread');
   const { addressOf, release } = await takeAddress(setup.address, loops);
   const servers: EventLoopServer[] = [];
   try {
-    // A single listener picks the port itself if it is 0.
-    if (loops === 1) return await openEventLoopServer({ ...shared, metrics, workers, loops }, log, events);
-    for (const [loop, memory] of setup.metrics.entries()) {
+    for (const [loop, metrics] of setup.metrics.entries()) {
       const share = Math.floor(workers / loops) + (loop < workers % loops ? 1 : 0);
-      const own = { ...shared, address: addressOf(loop), workers: share, loops, metrics: memory };
+      const own = { ...shared, workers: share, loops, metrics };
+      // A single listener picks the port itself if it is 0.
+      if (loops === 1) return await openEventLoopServer(own, log, events);
       const traces = events.onTraced && new TraceQueue();
-      const data = { setup: own, name: `http-${loop + 1}`, beatsAt: loop + 1, traces: traces?.memory };
+      const data = {
+        setup: { ...own, address: addressOf(loop) },
+        name: `http-${loop + 1}`,
+        beatsAt: loop + 1,
+        traces: traces?.memory,
+      };
       servers.push(await openEventLoopThread(data, events, traces));
     }
   } catch (error) {
@@ -86,7 +88,7 @@ async function freeAddress({ host, port }: TcpAddress): Promise<TcpAddress> {
   try {
     await once(probe, 'listening');
   } catch (error) {
-    throw listenError(error, { host, port, hostVariable: 'ACUITY_HOST', portVariable: 'ACUITY_PORT' });
+    throw listenError(error, { host, port, variables: 'ACUITY' });
   }
   const found = (probe.address() as AddressInfo).port;
   probe.close();

@@ -5,8 +5,8 @@ import { errorCode, systemReason } from '../files/fileError.js';
 export interface Listener {
   readonly host: string;
   readonly port: number;
-  readonly hostVariable: 'ACUITY_HOST' | 'ACUITY_ADMIN_HOST';
-  readonly portVariable: 'ACUITY_PORT' | 'ACUITY_ADMIN_PORT';
+  /** How their names begin. */
+  readonly variables: 'ACUITY' | 'ACUITY_ADMIN';
 }
 
 /** Why `listener` could not be opened and what to change, in one line. */
@@ -16,16 +16,16 @@ export function listenError(error: unknown, listener: Listener): OperatorError {
   return new OperatorError(`cannot listen on ${address}: ${causeOf(error, listener)}`, { cause: error });
 }
 
-function causeOf(error: unknown, { hostVariable, portVariable }: Listener): string {
+function causeOf(error: unknown, { variables }: Listener): string {
   switch (errorCode(error)) {
     case 'EADDRINUSE':
-      return `the port is taken; set ${portVariable} to another (0 takes a free one)`;
+      return `the port is taken; set ${variables}_PORT to another (0 takes a free one)`;
     case 'EACCES':
-      return `this user may not take that port; set ${portVariable} to one of 1024 or more`;
+      return `this user may not take that port; set ${variables}_PORT to one of 1024 or more`;
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return `that is no address of this machine; set ${hostVariable} to one that is`;
+      return `that is no address of this machine; set ${variables}_HOST to one that is`;
     default:
       return systemReason(error) ?? messageOf(error);
   }

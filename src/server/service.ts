@@ -11,7 +11,8 @@ import { FileThreads, type Patience } from '../files/fileThreads.js';
 import { createLog, errorFields, type Log } from '../process/log.js';
 import { messageOf, OperatorError, SettingError } from '../base/errors.js';
 import { platformRemedy } from '../process/fittingNode.js';
-import { isReload, passStopSignals, type StopSignal, TERMINALS } from '../process/signals.js';
+import { ProcessEnd } from '../process/leave.js';
+import { isReload, passStopSignals, type StopSignal } from '../process/signals.js';
 import { StandardOutput } from '../process/standardOutput.js';
 import { within } from '../base/within.js';
 import { shown } from '../config/documentation.js';
@@ -27,7 +28,6 @@ import { readNorms } from '../norms/norms.js';
 import type { TraceExporter } from '../tracing/exporter.js';
 import type { EventLoopServer } from './eventLoopServer.js';
 import { ModelFolder } from './modelFolder.js';
-import { ProcessEnd } from './processEnd.js';
 import { openAdmin, type AdminServer } from './adminListener.js';
 import { tryDesk } from './tryDesk.js';
 import { openTraces } from './traces.js';
@@ -121,7 +121,7 @@ class Service {
     private readonly output: StandardOutput,
     private readonly log: Log,
   ) {
-    this.end = new ProcessEnd({ output, threads: this.threads, terminals: TERMINALS });
+    this.end = new ProcessEnd({ output, threads: this.threads });
   }
 
   async run(): Promise<void> {
@@ -377,19 +377,13 @@ class Service {
       code,
       signal,
       endsMs: Math.max(performance.now() + startMs, graceEndsMs),
-      settled: () => [Promise.allSettled([this.starting]), this.halt()],
+      settled: () => [
+        // An interrupted start may still open it.
+        Promise.allSettled([this.starting]).then(() => this.admin?.close()),
+        Promise.resolve(this.eventLoops?.halt()),
+      ],
       hasRuns: () => this.eventLoops !== undefined && !this.isClosed,
     });
-  }
-
-  private async halt(): Promise<void> {
-    if (this.isClosed) return;
-    await Promise.all([this.eventLoops?.halt(), this.closeAdmin()]);
-  }
-
-  private async closeAdmin(): Promise<void> {
-    await Promise.allSettled([this.starting]); // an interrupted start may still open it
-    await this.admin?.close();
   }
 
   /** Takes effect at once, without waiting for a heartbeat. */

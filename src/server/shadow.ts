@@ -7,11 +7,13 @@ import type { Comparison } from '../scoring/comparison.js';
 import type { HungListener } from '../scoring/openScorer.js';
 import type { ScoreHandler, Scorer, ScoringModel } from '../scoring/scorer.js';
 import { NEVER } from '../base/within.js';
+import type { Scorers } from './scorers.js';
 
 export interface ShadowOptions {
   /** Share of the requests answered with scores, 0 to 1. */
   readonly share: number;
   readonly comparison: Comparison;
+  readonly scorers: Scorers;
   /** Opens a model in workers of its own; `onHung` is called when one of its workers hangs. */
   open(bundle: Bundle, onHung: HungListener): Promise<Scorer>;
   /** Between 0 and 1. */
@@ -27,7 +29,6 @@ export class Shadow {
   private scorer: Scorer | undefined;
   /** The last opening or closing of a model. */
   private changing: Promise<unknown> = Promise.resolve();
-  private isHalted = false;
   /**
    * A worker hangs and can't be ended without the process: it is left alone, and no other model is opened.
    */
@@ -49,7 +50,6 @@ export class Shadow {
 
   /** Puts another model in force, or none. Rejects, and changes nothing, if it can't serve. */
   async replace(bundle: Bundle | undefined): Promise<void> {
-    if (this.isHalted) return NEVER;
     if (this.isHung) throw new Error('a worker of the shadow model hangs: only a restart ends it');
     const change = this.change(bundle);
     this.changing = change.catch(() => undefined);
@@ -63,22 +63,14 @@ export class Shadow {
     await this.replace(undefined);
   }
 
-  /** Call it before leaving the process. Resolves when no workers are starting or ending. */
-  async halt(): Promise<void> {
-    this.isHalted = true;
-    await this.changing;
-    const { scorer } = this;
-    this.scorer = undefined;
-    await scorer?.started();
-  }
-
   private async change(bundle: Bundle | undefined): Promise<void> {
-    const opened = bundle && (await this.options.open(bundle, (hang) => this.hang(hang)));
+    const { scorers, open } = this.options;
+    const opened = bundle && (await scorers.add(() => open(bundle, (hang) => this.hang(hang))));
     const before = this.scorer;
     this.scorer = opened;
     this.options.comparison.clear();
     await before?.drained();
-    await before?.close();
+    if (before !== undefined) await scorers.close(before);
   }
 
   private hang(hang: Hang): void {

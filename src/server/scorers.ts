@@ -1,0 +1,41 @@
+/** The scorers of one event loop as it opens and closes them, whichever model they hold. */
+import { NEVER } from '../base/within.js';
+import type { Scorer } from '../scoring/scorer.js';
+
+export class Scorers {
+  private readonly open = new Set<Scorer>();
+  private readonly changes = new Set<Promise<unknown>>();
+  private isHalted = false;
+
+  /** `opening` begins nothing once halted, as all here: what waits for it waits for the end of the process. */
+  add(opening: () => Promise<Scorer>): Promise<Scorer> {
+    return this.change(async () => {
+      const scorer = await opening();
+      this.open.add(scorer);
+      return scorer;
+    });
+  }
+
+  close(scorer: Scorer): Promise<void> {
+    return this.change(async () => {
+      await scorer.close();
+      this.open.delete(scorer);
+    });
+  }
+
+  /** Resolves when no worker is starting or ending, and none will any more: exiting at such a moment crashes. */
+  async halt(): Promise<void> {
+    this.isHalted = true;
+    await Promise.allSettled(this.changes);
+    await Promise.all([...this.open].map((scorer) => scorer.started()));
+  }
+
+  private change<Value>(work: () => Promise<Value>): Promise<Value> {
+    if (this.isHalted) return NEVER;
+    const change = work();
+    this.changes.add(change);
+    const end = (): void => void this.changes.delete(change);
+    change.then(end, end);
+    return change;
+  }
+}

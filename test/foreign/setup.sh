@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Installs, below .build/foreign, what test/foreign calls the service with: Python's httpx; and the
-# generators of clients in Go and Java. Tests of what can't be installed here are skipped.
+# Installs, below .build/foreign, the generators of clients in Go and Java. Tests of what can't be installed here are skipped.
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit
 folder=$PWD/.build/foreign
 generated=$PWD/test/foreign/generated
@@ -11,9 +10,6 @@ mkdir -p "$folder"
 
 made() { if [ $? = 0 ]; then echo "$1: ready"; else echo "$1: can't be had here"; fi >&2; }
 
-python3 -m venv "$folder/python" &&
-  "$folder/python/bin/python" -m pip install --quiet httpx
-made httpx
 go install github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2 && go -C "$generated" mod download
 made oapi-codegen
 mvn -q $copy:copy -Dartifact=org.openapitools:openapi-generator-cli:7.14.0 \

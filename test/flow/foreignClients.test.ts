@@ -131,19 +131,6 @@ function comparable(answer: string): unknown {
   return [answer.slice(0, 4), scores];
 }
 
-t.test('docs/CLIENTS.md shows lines of the generated clients’ programs', async (t) => {
-  const page = textOf('docs/CLIENTS.md');
-  for (const [language, file] of [
-    ['go', 'client.go'],
-    ['java', 'GeneratedClient.java'],
-  ] as const) {
-    const [, code = ''] = new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``).exec(page) ?? [];
-    const lines = textOf(`test/foreign/generated/${file}`).split('\n').map((line) => line.trim()); // prettier-ignore
-    t.ok(code.split('\n').length > 5);
-    for (const line of code.split('\n')) t.ok(lines.includes(line.trim()), line);
-  }
-});
-
 const server = await startServer(t, { env: { ...loopsOf(2), ACUITY_LOG_LEVEL: 'fatal' } });
 const expected: unknown[] = [];
 const paths: string[] = [];
@@ -168,3 +155,16 @@ for (const { name, ways, command, build, probe } of PROGRAMS) {
     }
   });
 }
+
+t.test('docs/CLIENTS.md shows lines of the generated clients’ programs', async (t) => {
+  const page = textOf('docs/CLIENTS.md');
+  for (const [language, file] of [
+    ['go', 'client.go'],
+    ['java', 'GeneratedClient.java'],
+  ] as const) {
+    const [, code = ''] = new RegExp(`\`\`\`${language}\n([^]*?)\`\`\``).exec(page) ?? [];
+    const lines = textOf(`test/foreign/generated/${file}`).split('\n').map((line) => line.trim()); // prettier-ignore
+    t.ok(code.split('\n').length > 5);
+    for (const line of code.split('\n')) t.ok(lines.includes(line.trim()), line);
+  }
+});

@@ -140,9 +140,9 @@ function fieldIn(
   const isNull = (row: number): boolean => kind === 'null' || !own.getValid(row);
   if (kind === 'text') {
     const textOf = (row: number): string => Buffer.from(String(vector.get(row))).toString('latin1');
-    return textField({ field }, (row) => (isNull(row) ? undefined : textOf(row)), problems);
+    return textField({ field }, own.length, (row) => (isNull(row) ? undefined : textOf(row)), problems);
   }
-  if (!isSeries) return numberField(field, numbersOf(vector), isNull);
+  if (!isSeries) return numberField(field, own.length, numbersOf(vector), isNull);
   if (!isList(own.type as DataType))
     return listField(field, { values: NONE, starts: NONE, ends: NONE }, isNull);
   const starts = new Float64Array(own.length);

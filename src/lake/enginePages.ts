@@ -234,10 +234,10 @@ function fieldIn(
   const { field, isSeries, kind, isCell, at } = column;
   const rows = chunk.rowCount;
   const vector = columnOf(chunk, at);
-  if (isCell === true || kind === 'text') return textField(column, textsOf(vector, rows), problems);
+  if (isCell === true || kind === 'text') return textField(column, rows, textsOf(vector, rows), problems);
   const isNull = isNullIn(validityOf(vector, rows));
   if (isSeries) return listField(field, listsOf(vector, rows, hasFloats(column)), isNull);
-  return numberField(field, doublesOf(vector, rows), isNull);
+  return numberField(field, rows, doublesOf(vector, rows), isNull);
 }
 
 /** The engine's columns in memory. A chunk, and every view of it, is valid until the next one is fetched. */
@@ -309,6 +309,7 @@ function textsOf(vector: Vector, rows: number): (row: number) => string | undefi
     if (isNull(row)) return undefined;
     const at = row * TEXT_BYTES;
     const length = heads.getUint32(at, true);
+    if (length === 1) return String.fromCharCode(heads.getUint8(at + 4)); // a call for each M and F would cost more
     if (length <= INLINE_MAX) return inline.toString('latin1', at + 4, at + 4 + length);
     const own = bindings.get_data_from_pointer(buffer as ArrayBuffer, byteOffset + at + 8, length);
     return Buffer.from(own.buffer, own.byteOffset, length).toString('latin1');

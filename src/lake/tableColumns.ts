@@ -111,8 +111,8 @@ export function namesOfColumns(columns: readonly TableColumn[]): InputNames {
 export interface SessionField {
   readonly field: string;
   /** What reads it fast: the lists of a series, or a number for each row; neither if only JSON can say it. */
-  readonly series?: Pick<SeriesColumn, 'values' | 'from' | 'to'>;
-  readonly scalar?: ScalarColumn['at'];
+  readonly series?: Lists;
+  readonly scalar?: ScalarColumn['values'];
   /** The value in JSON, its bytes as Latin-1; undefined if the row has none. */
   json(row: number): string | undefined;
 }
@@ -125,9 +125,9 @@ export function sessionColumns(fields: readonly SessionField[]): SessionColumns 
     const name = SERIES_NAMES.get(field);
     return name === undefined || own === undefined ? [] : [{ field: name, ...own }];
   });
-  const scalars = fields.flatMap(({ field, scalar: at }) => {
+  const scalars = fields.flatMap(({ field, scalar: values }) => {
     const name = SCALAR_NAMES.get(field);
-    return name === undefined || at === undefined ? [] : [{ field: name, at }];
+    return name === undefined || values === undefined ? [] : [{ field: name, values }];
   });
   const areSingle = new Set(series.map(({ field }) => field)).size === series.length;
   const bodyOf = (row: number): Buffer => {
@@ -140,27 +140,30 @@ export function sessionColumns(fields: readonly SessionField[]): SessionColumns 
   return { series, scalars, arePlain: areSingle && series.length + scalars.length === fields.length, bodyOf };
 }
 
-/** Lists of numbers. Row i's are `values[starts[i] … ends[i])`, none if both are equal; a null among them is NaN. */
-export interface Lists {
-  readonly values: Float32Array | Float64Array | Int32Array;
-  readonly starts: ArrayLike<number>;
-  readonly ends: ArrayLike<number>;
-}
+export type Lists = Omit<SeriesColumn, 'field'>;
 
-export function listField(field: string, { values, starts, ends }: Lists, isNull: IsNull): SessionField {
-  const [from, to] = [(row: number) => starts[row] ?? 0, (row: number) => ends[row] ?? 0];
+export function listField(field: string, series: Lists, isNull: IsNull): SessionField {
+  const { values, starts, ends } = series;
   const jsonOf = (value: number): string => (Number.isNaN(value) ? 'null' : jsonNumber(value));
   const json = (row: number): string | undefined =>
-    isNull(row) ? undefined : `[${Array.from(values.subarray(from(row), to(row)), jsonOf).join(',')}]`;
-  return { field, series: { values, from, to }, json };
+    isNull(row) ? undefined : `[${Array.from(values.subarray(starts[row], ends[row]), jsonOf).join(',')}]`;
+  return { field, series, json };
 }
 
-export function numberField(field: string, numbers: ArrayLike<number>, isNull: IsNull): SessionField {
+/** A number for each of `rows` rows. */
+export function numberField(
+  field: string,
+  rows: number,
+  numbers: ArrayLike<number>,
+  isNull: IsNull,
+): SessionField {
+  const scalar = new Float64Array(rows).fill(NaN);
   // JSON has neither NaN nor infinities: such values go to the exact path, which refuses them.
-  const given = (value: number): number => (Number.isNaN(value) ? Infinity : value);
+  for (let row = 0; row < rows; row++)
+    if (!isNull(row)) scalar[row] = Number.isNaN(numbers[row]) ? Infinity : (numbers[row] ?? Infinity);
   return {
     field,
-    scalar: (row) => (isNull(row) ? NaN : given(numbers[row] ?? NaN)),
+    scalar,
     json: (row) => (isNull(row) ? undefined : jsonNumber(numbers[row] ?? NaN)),
   };
 }
@@ -171,6 +174,7 @@ export function numberField(field: string, numbers: ArrayLike<number>, isNull: I
  */
 export function textField(
   { field, isCell = false }: { readonly field: string; readonly isCell?: boolean | undefined },
+  rows: number,
   texts: (row: number) => string | undefined,
   problems: Map<number, RowProblem>,
 ): SessionField {
@@ -184,7 +188,8 @@ export function textField(
     if (list === undefined) problems.set(row, { status: UNPROCESSABLE.status, detail });
     return list;
   };
-  return field === 'sex' && !isCell ? { field, scalar: (row) => sexOf(texts(row)), json } : { field, json };
+  if (field !== 'sex' || isCell) return { field, json };
+  return { field, scalar: Float64Array.from({ length: rows }, (_, row) => sexOf(texts(row))), json };
 }
 
 /** The rows that are no JSON because of a cell: by its column. The bytes of a body mean nothing to who has the table. */

@@ -14,24 +14,21 @@ import { WasmParser } from './wasmParser.js';
 import { isBodyProblem, readersOf, type RequestReader } from './read.js';
 
 /**
- * A column of lists. The list of a row is `values[from(row) … to(row))`; each list begins where the one
- * before ends.
+ * A column of lists. Row i's is `values[starts[i] … ends[i])`, none if both are equal; each list begins where the one
+ * before ends. NaN stands for a null.
  */
 export interface SeriesColumn {
   readonly field: SeriesField;
-  readonly values: ArrayLike<number> & {
-    subarray(from: number, to: number): ArrayLike<number>;
-  };
-  from(row: number): number;
-  /** Equals `from` if the row has no list. */
-  to(row: number): number;
+  readonly values: Float32Array | Float64Array | Int32Array;
+  readonly starts: ArrayLike<number>;
+  readonly ends: ArrayLike<number>;
 }
 
 /** A column of numbers, or of the letters M and F. */
 export interface ScalarColumn {
   readonly field: (typeof SESSION_SCALARS)[number];
-  /** The number; 1 for M, −1 for F; NaN if the row has none; Infinity for any other value. */
-  at(row: number): number;
+  /** A row's number; 1 for M, −1 for F; NaN if the row has none; Infinity for any other value. */
+  readonly values: Float64Array;
 }
 
 /** The columns of a part of a table that the contract knows. */
@@ -150,14 +147,14 @@ export class ColumnReader {
     const { buffer } = this.parser.bytes;
     const starts = new Int32Array(buffer, places.starts, rows);
     const lengths = new Int32Array(buffer, places.lengths, rows);
-    const { values } = column;
+    const { values, starts: froms, ends } = column;
     const most = samplesMax(column.field, this.limits);
     let run = 0;
-    let begin = column.from(first);
+    let begin = froms[first] ?? 0;
     let end = begin;
     for (let row = 0; row < rows; row++) {
-      const from = column.from(first + row);
-      const to = column.to(first + row);
+      const from = froms[first + row] ?? 0;
+      const to = ends[first + row] ?? 0;
       // A damaged file may contain any offsets.
       const isSound = to >= from && to - from <= most && from >= begin && to <= values.length;
       if (!isSound) marks[row] = 1;
@@ -213,7 +210,7 @@ function readScalars(column: ScalarColumn, first: number, records: Float64Array,
   const isSex = column.field === 'sex';
   let place = SCALAR_PLACES[column.field];
   for (let row = 0; row < marks.length; row++, place += RECORD_LENGTH) {
-    const value = column.at(first + row);
+    const value = column.values[first + row] ?? NaN;
     if (Number.isNaN(value)) continue;
     const isRight =
       value >= minimum &&
@@ -226,10 +223,9 @@ function readScalars(column: ScalarColumn, first: number, records: Float64Array,
 }
 
 function writeLengths({ series }: SessionColumns, first: number, lengths: Uint32Array): void {
-  for (const column of series) {
-    const place = SERIES_PLACES[column.field];
-    for (let row = 0; row * SERIES < lengths.length; row++) {
-      lengths[row * SERIES + place] = column.to(first + row) - column.from(first + row);
-    }
+  for (const { field, starts, ends } of series) {
+    let place = SERIES_PLACES[field];
+    for (let row = first; place < lengths.length; row++, place += SERIES)
+      lengths[place] = (ends[row] ?? 0) - (starts[row] ?? 0);
   }
 }

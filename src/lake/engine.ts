@@ -43,6 +43,8 @@ export interface NamedType {
  * process, readable by its owner only.
  */
 export class Engine {
+  private readonly threads = Math.min(usableCores(), THREADS_MAX);
+
   private constructor(
     private readonly instance: DuckDBInstance,
     private readonly connection: DuckDBConnection,
@@ -60,7 +62,6 @@ export class Engine {
       autoload_known_extensions: 'false',
       memory_limit: `${Math.floor(limit / MEBI)}MiB`,
       temp_directory: folder,
-      threads: String(Math.min(usableCores(), THREADS_MAX)),
     });
     const engine = new Engine(instance, await instance.connect(), folder);
     process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -69,22 +70,32 @@ export class Engine {
   }
 
   /**
-   * The rows of a query, chunk by chunk; a chunk is valid until the next is fetched. On a connection of its own: the
-   * next statement of a connection ends its streams, and without an error.
+   * The rows of a query, chunk by chunk; the engine reads the next while one is used. On a connection of its own: the
+   * next statement of a connection ends its streams, and without an error. On one thread rows that only have to be
+   * read cost half as much: several copy each other's chunks into their order.
    * @throws TableError
    */
-  async *chunks(sql: string, what: string): AsyncGenerator<DuckDBDataChunk, void, undefined> {
+  async *chunks(
+    sql: string,
+    what: string,
+    threads = this.threads,
+  ): AsyncGenerator<DuckDBDataChunk, void, undefined> {
     const connection = await this.instance.connect();
+    let next: Promise<DuckDBDataChunk | null> | undefined;
     try {
+      await connection.run(`SET threads = ${threads}`);
       const result = await connection.stream(sql);
       for (;;) {
-        const chunk = await result.fetchChunk();
+        const chunk = await (next ?? result.fetchChunk());
         if (chunk === null || chunk.rowCount === 0) return;
+        next = result.fetchChunk();
+        next.catch(() => undefined); // it may fail before it is awaited
         yield chunk;
       }
     } catch (error) {
       throw engineError(error, what);
     } finally {
+      await next?.catch(() => undefined);
       connection.closeSync();
     }
   }

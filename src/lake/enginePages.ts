@@ -58,8 +58,10 @@ export function openSources(
         );
         return isSorted ? reader.sorted(selects) : selects.join(' UNION ALL ');
       };
+      // CSV is costly to read, and on one thread the engine loses what follows a quote that is not closed.
+      const threads = !isSorted && sources.every((source) => source.rows !== undefined) ? 1 : undefined;
       try {
-        for await (const chunk of engine.chunks(queryOf(({ from }) => from), what)) yield reader.page(chunk); // prettier-ignore
+        for await (const chunk of engine.chunks(queryOf(({ from }) => from), what, threads)) yield reader.page(chunk); // prettier-ignore
       } catch (error) {
         if (!(error instanceof SlowCsvError)) throw error;
         const slow = new Map<Source, string>();
@@ -172,9 +174,6 @@ class EngineReader {
     const beside = besideIn(valuesIn(chunk, selection, this.isSorted), this.header, rowsBefore + 1);
     const problems = new Map<number, RowProblem>();
     const fields = selection.fields.map((column) => fieldIn(chunk, column, problems));
-    const samples = fields.reduce((sum, { series }) => sum + (series?.values.length ?? 0), 0);
-    const isHeavy = samples > SAMPLES_LIGHT || this.columns.history !== undefined;
-    if (isHeavy) weights.set(chunk, new ArrayBuffer(samples * SAMPLE_BYTES));
     const read = this.reader.read(sessionColumns(fields), 0, rows);
     nameMalformed(fields, read, problems);
     const marks =
@@ -185,15 +184,6 @@ class EngineReader {
     return tablePage(rows, read, beside, this.columns.measured, problems);
   }
 }
-
-/**
- * The collector does not know what a chunk holds. A buffer of its size that lives as long, and that nothing touches,
- * makes it collect in time: for long nights, and with history, where rows are so long under way that a chunk grows old.
- * For others that would cost a quarter of the processor time.
- */
-const weights = new WeakMap<DuckDBDataChunk, ArrayBuffer>();
-const SAMPLES_LIGHT = 1 << 21;
-const SAMPLE_BYTES = 8;
 
 /** What stands beside the sessions of a chunk, copied from it. */
 function valuesIn(chunk: DuckDBDataChunk, selection: Selection, isSorted: boolean) {
@@ -240,7 +230,7 @@ function fieldIn(
   return numberField(field, rows, doublesOf(vector, rows), isNull);
 }
 
-/** The engine's columns in memory. A chunk, and every view of it, is valid until the next one is fetched. */
+/** The engine's columns in memory. They are valid as long as something refers to their chunk. */
 
 export function columnOf(chunk: { readonly chunk: DataChunk }, index: number): Vector {
   return bindings.data_chunk_get_vector(chunk.chunk, index);

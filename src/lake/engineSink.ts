@@ -28,17 +28,20 @@ export class EngineSink {
     private readonly options: EngineSinkOptions,
     private readonly name: string,
     private readonly columns: readonly ScoreColumn[],
+    /** Those that the table has: the others are the same in all rows. */
+    private readonly varying: readonly ScoreColumn[],
     private readonly appender: DuckDBAppender,
   ) {
-    this.chunk = DuckDBDataChunk.create(columns.map((_, place) => appender.columnType(place)));
+    this.chunk = DuckDBDataChunk.create(varying.map((_, place) => appender.columnType(place)));
   }
 
   static async open(engine: Engine, options: EngineSinkOptions): Promise<EngineSink> {
     const name = `scores_${EngineSink.count++}`;
     const columns = [...options.keep.map(keptColumn), ...scoreColumns(options)];
-    const types = columns.map(({ type }, place) => `c${place} ${type}`);
+    const varying = columns.filter(({ always }) => always === undefined);
+    const types = varying.map(({ type }, place) => `c${place} ${type === 'VARCHAR' ? type : 'DOUBLE'}`);
     await engine.run(`CREATE TABLE ${name} (${types.join(', ')})`, WHAT);
-    return new EngineSink(engine, options, name, columns, await engine.appender(name));
+    return new EngineSink(engine, options, name, columns, varying, await engine.appender(name));
   }
 
   async write(job: Job): Promise<void> {
@@ -51,12 +54,14 @@ export class EngineSink {
 
   /** Writes all rows. @returns the path of the file, in the engine's folder */
   async end(): Promise<string> {
-    const { engine, appender, columns, name } = this;
+    const { engine, appender, columns, varying, name } = this;
     const { keep, keptTypes, format } = this.options;
     await told(WHAT, () => appender.closeSync());
     const selected = columns.map((column, place) => {
       const type = place < keep.length ? (keptTypes?.[place] ?? 'VARCHAR') : column.type;
-      return `CAST(c${place} AS ${type}) AS ${quoted(column.name)}`;
+      const { always } = column;
+      const cell = always === undefined ? `c${varying.indexOf(column)}` : textOf(always);
+      return `CAST(${cell} AS ${type}) AS ${quoted(column.name)}`;
     });
     const path = `${engine.folder}/${name}.${format}`;
     const select = `SELECT ${selected.join(', ')} FROM ${name}`;
@@ -66,13 +71,14 @@ export class EngineSink {
   }
 
   private async append(job: Job, rows: readonly number[]): Promise<void> {
-    const { chunk, columns, appender } = this;
+    const { chunk, varying, appender } = this;
     chunk.reset();
     chunk.rowCount = rows.length;
-    for (const [place, { type, at }] of columns.entries()) {
+    for (const [place, { type, at }] of varying.entries()) {
       const vector = columnOf(chunk, place);
       const cells = rows.map((row) => at(job, row));
-      WRITERS[type](vector, cells);
+      if (type === 'VARCHAR') writeTexts(vector, cells);
+      else writeNumbers(vector, cells);
       if (cells.includes(undefined)) writeNulls(vector, cells);
     }
     await told(WHAT, () => {
@@ -100,30 +106,24 @@ type Cells = readonly (string | number | undefined)[];
 
 /** The engine copies columns from here. */
 const scratch = new ArrayBuffer(ROWS_MAX * TEXT_BYTES);
-const wholes = new BigInt64Array(scratch);
 const numbers = new Float64Array(scratch);
 const texts = new Uint8Array(scratch);
 const bits = new Uint8Array(scratch);
 
-const WRITERS: Readonly<Record<ScoreColumn['type'], (vector: Vector, cells: Cells) => void>> = {
-  BIGINT(vector, cells) {
-    for (let row = 0; row < cells.length; row++) wholes[row] = BigInt(cells[row] ?? 0);
-    bindings.copy_data_to_vector(vector, 0, scratch, 0, cells.length * wholes.BYTES_PER_ELEMENT);
-  },
-  DOUBLE(vector, cells) {
-    for (let row = 0; row < cells.length; row++) numbers[row] = Number(cells[row] ?? 0);
-    bindings.copy_data_to_vector(vector, 0, scratch, 0, cells.length * numbers.BYTES_PER_ELEMENT);
-  },
-  VARCHAR(vector, cells) {
-    texts.fill(0);
-    const long = cells.flatMap((cell, row) =>
-      cell === undefined || isWritten(row * TEXT_BYTES, String(cell)) ? [] : [row],
-    );
-    bindings.copy_data_to_vector(vector, 0, scratch, 0, cells.length * TEXT_BYTES);
-    for (const row of long)
-      bindings.vector_assign_string_element_len(vector, row, Buffer.from(String(cells[row])));
-  },
-};
+function writeNumbers(vector: Vector, cells: Cells): void {
+  for (let row = 0; row < cells.length; row++) numbers[row] = Number(cells[row] ?? 0);
+  bindings.copy_data_to_vector(vector, 0, scratch, 0, cells.length * numbers.BYTES_PER_ELEMENT);
+}
+
+function writeTexts(vector: Vector, cells: Cells): void {
+  texts.fill(0);
+  const long: number[] = [];
+  for (const [row, cell] of cells.entries())
+    if (cell !== undefined && !isWritten(row * TEXT_BYTES, String(cell))) long.push(row);
+  bindings.copy_data_to_vector(vector, 0, scratch, 0, cells.length * TEXT_BYTES);
+  for (const row of long)
+    bindings.vector_assign_string_element_len(vector, row, Buffer.from(String(cells[row])));
+}
 
 /** Writes a short text of ASCII as the engine holds it: its length, then its letters. @returns whether it is one */
 function isWritten(at: number, text: string): boolean {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { PROBLEMS } from '../contract/problems.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import { LAYOUT } from '../records/layout.js';
@@ -141,4 +142,21 @@ export interface RowScorer {
   /** The model's constants for measurements; undefined if it takes none. */
   readonly constants?: MeasuringConstants | undefined;
   admit(request: PredictionRequest, place: RowPlace): ExplainOutcome;
+}
+
+/** With a full queue all workers have batches for longer; asking in each turn of the loop would burn a processor. */
+const ROOM_MS = 1;
+
+/** Sends a row to the scorer. @returns what to await if there is no room yet; until then the request has to stay */
+export function sent(
+  scorer: RowScorer,
+  request: PredictionRequest,
+  place: RowPlace,
+): Promise<void> | undefined {
+  return scorer.admit(request, place) === 'saturated' ? sentLater(scorer, request, place) : undefined;
+}
+
+async function sentLater(scorer: RowScorer, request: PredictionRequest, place: RowPlace): Promise<void> {
+  do await sleep(ROOM_MS);
+  while (scorer.admit(request, place) === 'saturated');
 }

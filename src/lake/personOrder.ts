@@ -1,10 +1,9 @@
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
 import { OperatorError } from '../base/errors.js';
 import type { Histories, Person, RowOfPerson } from './histories.js';
 import { FINDINGS_MAX } from '../contract/problems.js';
 import { afterNight } from '../reading/measurementReader.js';
 import type { GivenMeasurement } from '../records/request.js';
-import type { RowPlace, RowScorer } from './job.js';
+import { sent, type RowPlace, type RowScorer } from './job.js';
 import { nightOf } from './night.js';
 import type { RowProblem } from './errors.js';
 import type { ScoredRow } from '../scoring/scorer.js';
@@ -108,7 +107,8 @@ export class PersonOrder {
       const { place } = waiting;
       const request = this.histories.ready(waiting.person, waiting);
       place.tellPast(request);
-      while (this.scorer.admit(request, place) === 'saturated') await turnOfTheLoop();
+      const room = sent(this.scorer, request, place);
+      if (room !== undefined) await room;
     }
     this.ready = [];
     this.isSending = false;

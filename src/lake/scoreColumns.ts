@@ -15,6 +15,8 @@ export interface ScoreColumn {
   readonly type: 'BIGINT' | 'DOUBLE' | 'VARCHAR';
   /** The cell of a row, scores rounded as in NDJSON; undefined for an empty one. */
   at(job: Job, row: number): string | number | undefined;
+  /** The text of all rows, if none is without scores. */
+  readonly always?: string | undefined;
 }
 
 /** Writes bytes; resolves once there is room for more. */
@@ -63,7 +65,8 @@ export function scoreColumns(options: SinkOptions): ScoreColumn[] {
     ...scored('', scoresIn, OUTPUT_COLUMNS),
     ...['model', 'model_version'].map((name, index) => {
       const own = version.split('/')[index];
-      return text(name, ({ problems }, row) => (problems.has(row) ? undefined : own));
+      const column = text(name, ({ problems }, row) => (problems.has(row) ? undefined : own));
+      return { ...column, always: isStream ? undefined : own };
     }),
     ...(measured === true ? scored(UNMEASURED_PREFIX, ({ unmeasured }, row) => unmeasured.get(row), 0) : []),
     ...(explain === true ? [text('explanation', ({ explanations }, row) => explanations[row])] : []),
@@ -74,7 +77,7 @@ export function scoreColumns(options: SinkOptions): ScoreColumn[] {
 type Scores = (job: Job, row: number) => Float32Array | undefined;
 
 function scoresIn({ problems, scores }: Job, row: number): Float32Array | undefined {
-  return problems.has(row) ? undefined : scores;
+  return problems.size > 0 && problems.has(row) ? undefined : scores;
 }
 
 function errorOf({ page, problems }: Job, row: number, format: Format): string | undefined {

@@ -1,8 +1,6 @@
-import { setImmediate as turnOfTheLoop } from 'node:timers/promises';
-import type { PredictionRequest } from '../records/request.js';
 import { UNPROCESSABLE } from '../contract/problems.js';
 import { qualityOf } from '../pipeline/quality.js';
-import { Job, RowPlace, type RowScorer } from './job.js';
+import { Job, RowPlace, sent, type RowScorer } from './job.js';
 import { rowProblem, type RowProblem } from './errors.js';
 import { type Page } from './page.js';
 import type { PersonOrder } from './personOrder.js';
@@ -102,8 +100,7 @@ function start(job: Job, row: number, { scorer, personOrder }: ScorePagesOptions
   if ('kind' in request) return void place.refused(rowProblem(request));
   if (scorer.explainsEach === true) place.quality = qualityOf(request);
   place.history = request.history;
-  if (personOrder === undefined)
-    return scorer.admit(request, place) === 'saturated' ? admitLater(scorer, request, place) : undefined;
+  if (personOrder === undefined) return sent(scorer, request, place);
   if (request.pastCount > 0 || request.history !== undefined) return void place.refused(PAST_BESIDE_PERSON);
   const given = page.measured(row);
   if ('status' in given) return void place.refused(given);
@@ -117,12 +114,6 @@ const PAST_BESIDE_PERSON: RowProblem = {
   status: UNPROCESSABLE.status,
   detail: 'past_sessions or a history of its own in a row whose past comes from --person',
 };
-
-/** The request is valid until the next row is read, which happens only after this one is admitted. */
-async function admitLater(scorer: RowScorer, request: PredictionRequest, place: RowPlace): Promise<void> {
-  do await turnOfTheLoop();
-  while (scorer.admit(request, place) === 'saturated');
-}
 
 function count({ page, problems, measured }: Job, { tally, onBad }: ScorePagesOptions): void {
   tally.lines += page.rows;

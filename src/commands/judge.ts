@@ -59,17 +59,11 @@ export function registerJudge(program: Command): void {
       async (
         files: string[],
         { outcome, percentile = [], measured = [], json, html, ...flags }: JudgeFlags,
+        command: Command,
       ) => {
-        const problem = lakeProblem(files, flags);
-        if (problem !== undefined) {
-          process.stderr.write(`acuity judge: ${problem}\n`);
-          process.exit(EXIT_USAGE);
-        }
         const unknown = percentile.find((name) => !outcome.some(({ column }) => column === name));
-        if (unknown !== undefined) {
-          process.stderr.write(`acuity judge: --percentile ${unknown} is no --outcome\n`);
-          process.exit(EXIT_USAGE);
-        }
+        const problem = lakeProblem(files, flags) ?? (unknown && `--percentile ${unknown} is no --outcome`);
+        if (problem !== undefined) command.error(`acuity judge: ${problem}`, { exitCode: EXIT_USAGE });
         const outcomes = outcome.map((one) => ({ ...one, isPercentile: percentile.includes(one.column) }));
         const config = configOrExit();
         prepareEnvironment();

@@ -18,17 +18,7 @@ import { textTable } from '../base/table.js';
 import { wholeNumber } from './numbers.js';
 
 /** A record as operators see it, without the digest. */
-export interface KeyView {
-  readonly id: string;
-  readonly kind: KeyKind;
-  readonly state: string;
-  readonly label: string;
-  readonly createdAt: string;
-  readonly expiresAt: string | null;
-  readonly revokedAt: string | null;
-  readonly ratePerS: number | null;
-  readonly dailyMax: number | null;
-}
+export type KeyView = Omit<KeyRecord, 'digest'> & { readonly state: string };
 
 /** Commander turns `null` into an empty string, so "no limit" stays a word until the order is made. */
 type LimitFlag = number | typeof UNLIMITED;

@@ -60,12 +60,9 @@ export function registerScore(program: Command): void {
         'If any row was bad, the exit code is 65, also in a file finished before. One line for each file says which fields were found;\n' +
         'a missing column or no field at all ends the run with 64, before any score.',
     )
-    .action(async (files: string[], flags: ScoreFlags) => {
+    .action(async (files: string[], flags: ScoreFlags, command: Command) => {
       const options = optionsOf(files, flags);
-      if (typeof options === 'string') {
-        process.stderr.write(`acuity score: ${options}\n`);
-        process.exit(EXIT_USAGE);
-      }
+      if (typeof options === 'string') command.error(`acuity score: ${options}`, { exitCode: EXIT_USAGE });
       const config = configOrExit();
       prepareEnvironment();
       // Imported only now, because the native libraries read the environment when they load.

@@ -33,7 +33,7 @@ export function registerTune(program: Command): void {
     )
     .option('--requests <file>', 'send your own requests instead: one JSON body a line')
     .addHelpText('after', '\nRun it on the machine that will serve, with nothing else to do.')
-    .action(async (flags: TuneFlags) => {
+    .action(async (flags: TuneFlags, command: Command) => {
       configOrExit(); // otherwise a mistake in the environment fails every trial
       prepareEnvironment();
       // Imported only now: most calls of the command line don't need it.
@@ -42,8 +42,7 @@ export function registerTune(program: Command): void {
         await tune(optionsOf(flags));
       } catch (error) {
         if (error instanceof OutputError) throw error;
-        process.stderr.write(`acuity tune: ${messageOf(error)}\n`);
-        process.exitCode = EXIT_FAILED;
+        command.error(`acuity tune: ${messageOf(error)}`, { exitCode: EXIT_FAILED });
       }
     });
 }

@@ -8,7 +8,7 @@ import { chmodSync, cpSync, mkdirSync, realpathSync, rmSync, writeFileSync } fro
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isServed } from './onePlatform.js';
-import { failWith, ROOT, runToEnd, StepFailed } from './prepare.js';
+import { endOnError, ROOT, runToEnd, StepFailed } from './prepare.js';
 
 const PARTS = [
   'package.json',
@@ -57,14 +57,11 @@ export function writeDistribution(folder) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const folder = join(ROOT, '.build/archive');
   const archive = join(ROOT, `.build/engine/acuity-${process.platform}-${process.arch}.tar.gz`);
-  try {
-    runToEnd(process.execPath, 'scripts/build.js', 'src');
-    rmSync(folder, { recursive: true, force: true });
-    writeDistribution(folder);
-    mkdirSync(dirname(archive), { recursive: true });
-    runToEnd('tar', '-czf', archive, '-C', folder, '.');
-    process.stdout.write(`${archive}\n`);
-  } catch (error) {
-    failWith(error);
-  }
+  endOnError();
+  runToEnd(process.execPath, 'scripts/build.js', 'src');
+  rmSync(folder, { recursive: true, force: true });
+  writeDistribution(folder);
+  mkdirSync(dirname(archive), { recursive: true });
+  runToEnd('tar', '-czf', archive, '-C', folder, '.');
+  process.stdout.write(`${archive}\n`);
 }

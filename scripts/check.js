@@ -6,7 +6,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { failWith, install, ROOT, TSC } from './prepare.js';
+import { endOnError, install, ROOT, TSC } from './prepare.js';
 import { testsBeside, testFiles } from './tests.js';
 
 const CRUISED = [
@@ -28,11 +28,8 @@ const CHECKS = [
   ['words', 'scripts/words.js'],
 ];
 
-try {
-  await install();
-} catch (error) {
-  failWith(error);
-}
+endOnError();
+await install();
 
 const isAll = process.argv.includes('--all');
 const outcomes = await Promise.all(CHECKS.map(([name, ...command]) => run(name, command)));

@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { holding } from './lock.js';
-import { failWith, filesBelow, install, ROOT, runToEnd, TSC } from './prepare.js';
+import { endOnError, filesBelow, install, ROOT, runToEnd, TSC } from './prepare.js';
 
 const PACKAGE = join(ROOT, 'packages/client-ts');
 /** The packages of this repository that the client imports. */
@@ -13,12 +13,9 @@ const TOGETHER = join(ROOT, '.build/client-package');
 const FRESH = join(ROOT, '.build/client-package-dist');
 const DIST = join(PACKAGE, 'dist');
 
-try {
-  await install('service');
-  await holding(join(ROOT, '.build/client-package.lock'), make);
-} catch (error) {
-  failWith(error);
-}
+endOnError();
+await install('service');
+await holding(join(ROOT, '.build/client-package.lock'), make);
 
 async function make() {
   for (const folder of [TOGETHER, FRESH]) rmSync(folder, { recursive: true, force: true });

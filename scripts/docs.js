@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build, failWith, install, ROOT } from './prepare.js';
+import { build, endOnError, install, ROOT } from './prepare.js';
 import { ruleTables } from './ruleTables.js';
 
 const PUBLISHED_APART = [
@@ -125,17 +125,14 @@ function write(files) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  try {
-    await install();
-    await build('rules');
-    write(await ruleTables());
-    await build('parser');
-    write({ 'src/records/layout.ts': recordLayout() });
-    await build('src');
-    write(await nights());
-    write(await documents());
-    write(addressed());
-  } catch (error) {
-    failWith(error);
-  }
+  endOnError();
+  await install();
+  await build('rules');
+  write(await ruleTables());
+  await build('parser');
+  write({ 'src/records/layout.ts': recordLayout() });
+  await build('src');
+  write(await nights());
+  write(await documents());
+  write(addressed());
 }

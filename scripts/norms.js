@@ -6,7 +6,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { failWith, ROOT, StepFailed } from './prepare.js';
+import { endOnError, ROOT, StepFailed } from './prepare.js';
 
 const FILE = join(ROOT, 'packages/norms/computed.json');
 /** Columns of nhanes/cognition.csv. */
@@ -132,17 +132,14 @@ function rowsOf(path) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  try {
-    const folder = process.env['VALIDATION_DATA'];
-    if (!folder) throw new StepFailed('set VALIDATION_DATA to the folder of the public data');
-    const computed = Object.entries(computeNorms(folder));
-    const norms = Object.fromEntries(computed.map(([name, { norm }]) => [name, norm]));
-    writeFileSync(FILE, `${JSON.stringify(norms, undefined, 2)}\n`);
-    for (const [name, { norm, below }] of computed)
-      console.log(
-        `${name}: ${norm.n} people; below 10, 50, 90 % of a normal distribution: ${below.join(', ')}`,
-      );
-  } catch (error) {
-    failWith(error);
-  }
+  endOnError();
+  const folder = process.env['VALIDATION_DATA'];
+  if (!folder) throw new StepFailed('set VALIDATION_DATA to the folder of the public data');
+  const computed = Object.entries(computeNorms(folder));
+  const norms = Object.fromEntries(computed.map(([name, { norm }]) => [name, norm]));
+  writeFileSync(FILE, `${JSON.stringify(norms, undefined, 2)}\n`);
+  for (const [name, { norm, below }] of computed)
+    console.log(
+      `${name}: ${norm.n} people; below 10, 50, 90 % of a normal distribution: ${below.join(', ')}`,
+    );
 }

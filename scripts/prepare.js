@@ -325,6 +325,11 @@ const WRITE_FAILURES = new Map([
   ['EDQUOT', 'the disk quota is used up'],
 ]);
 
+/** From here on an error ends the script as `failWith` does. Not where a server follows: that has its own way. */
+export function endOnError() {
+  process.once('uncaughtException', failWith);
+}
+
 /** Ends a script with one line about the failure, or with the stack of an unexpected error. */
 export function failWith(error) {
   say(

@@ -4,7 +4,7 @@
  * nights; `npm run python -- tables` adds the libraries of test/foreign/tables.py for test/lake/others.test.ts.
  */
 import { join } from 'node:path';
-import { failWith, ROOT, runToEnd } from './prepare.js';
+import { endOnError, ROOT, runToEnd } from './prepare.js';
 
 const FOLDER = join(ROOT, '.build/python');
 const PACKAGE = join(ROOT, 'packages/client-python');
@@ -12,16 +12,13 @@ const PYTHON = join(FOLDER, 'bin/python');
 
 const [kind, ...settings] = process.argv.slice(2);
 
-try {
-  runToEnd('python3', '-m', 'venv', FOLDER);
-  install('packages/client-python/tests/requirements.txt');
-  if (kind === 'tables') install('test/foreign/requirements.txt');
-  if (kind === 'engines') {
-    install('packages/client-python/tests/requirements-engines.txt');
-    testEngines(...settings);
-  }
-} catch (error) {
-  failWith(error);
+endOnError();
+runToEnd('python3', '-m', 'venv', FOLDER);
+install('packages/client-python/tests/requirements.txt');
+if (kind === 'tables') install('test/foreign/requirements.txt');
+if (kind === 'engines') {
+  install('packages/client-python/tests/requirements-engines.txt');
+  testEngines(...settings);
 }
 
 function install(requirements) {

@@ -17,34 +17,31 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { failWith, install, ROOT, say, StepFailed } from './prepare.js';
+import { endOnError, install, ROOT, say, StepFailed } from './prepare.js';
 import { versionOf } from './version.js';
 
 const OUT = join(ROOT, '.build/release');
 const HATCHLING = join(ROOT, '.build/hatchling');
 const CLIENT_PYTHON = 'packages/client-python';
 const CHART = 'deploy/helm';
-try {
-  const isDry = process.argv.slice(2).includes('--dry-run');
-  const { version, problems } = versionOf(ROOT);
-  if (problems.length > 0) throw new StepFailed(problems.join('\n'));
-  if (git('status', '--porcelain') !== '')
-    say('Files that are not committed are left out: a release is made from the last commit.');
-  if (!isDry) demandTag(`v${version}`);
-  await install();
-  installHatchling();
-  const files = make(version);
-  rmSync(OUT, { recursive: true, force: true });
-  mkdirSync(OUT, { recursive: true });
-  for (const [name, bytes] of Object.entries(files)) writeFileSync(join(OUT, name), bytes);
-  const sums = Object.entries(files)
-    .map(([name, bytes]) => `${createHash('sha256').update(bytes).digest('hex')}  ${name}\n`)
-    .join('');
-  writeFileSync(join(OUT, 'SHA256SUMS'), sums);
-  process.stdout.write(sums);
-} catch (error) {
-  failWith(error);
-}
+endOnError();
+const isDry = process.argv.slice(2).includes('--dry-run');
+const { version, problems } = versionOf(ROOT);
+if (problems.length > 0) throw new StepFailed(problems.join('\n'));
+if (git('status', '--porcelain') !== '')
+  say('Files that are not committed are left out: a release is made from the last commit.');
+if (!isDry) demandTag(`v${version}`);
+await install();
+installHatchling();
+const files = make(version);
+rmSync(OUT, { recursive: true, force: true });
+mkdirSync(OUT, { recursive: true });
+for (const [name, bytes] of Object.entries(files)) writeFileSync(join(OUT, name), bytes);
+const sums = Object.entries(files)
+  .map(([name, bytes]) => `${createHash('sha256').update(bytes).digest('hex')}  ${name}\n`)
+  .join('');
+writeFileSync(join(OUT, 'SHA256SUMS'), sums);
+process.stdout.write(sums);
 
 /** @returns {Record<string, Buffer>} the files by their names */
 function make(version) {

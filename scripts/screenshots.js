@@ -1,7 +1,7 @@
 /** `node scripts/screenshots.js`: draws the pages of the admin listener that the documents show, into docs/images. Needs Chromium. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { build, failWith, install, ROOT, StepFailed } from './prepare.js';
+import { build, endOnError, install, ROOT, StepFailed } from './prepare.js';
 
 const INTO = join(ROOT, 'docs/images');
 const VIEWPORT = { width: 1280, height: 860 };
@@ -11,20 +11,17 @@ const LOAD_S = 25;
 /** Longest time to draw a page in all its looks, while the load continues. */
 const DRAWING_S = 20;
 
-try {
-  await install();
-  await build('all');
-  const { withPeers } = await import('../.build/bench/server.js');
-  const { ACUITY } = await import('../.build/bench/peers/catalogue.js');
-  const { openBrowser, WITHOUT_BROWSER } = await import('../.build/test/fixtures/browser.js');
-  if (WITHOUT_BROWSER !== false) throw new StepFailed(WITHOUT_BROWSER);
-  const ends = [];
-  const browser = await openBrowser({ teardown: (end) => ends.push(end) });
-  await withPeers([ACUITY], ([running]) => draw(browser, running));
-  for (const end of ends) await end();
-} catch (error) {
-  failWith(error);
-}
+endOnError();
+await install();
+await build('all');
+const { withPeers } = await import('../.build/bench/server.js');
+const { ACUITY } = await import('../.build/bench/peers/catalogue.js');
+const { openBrowser, WITHOUT_BROWSER } = await import('../.build/test/fixtures/browser.js');
+if (WITHOUT_BROWSER !== false) throw new StepFailed(WITHOUT_BROWSER);
+const ends = [];
+const browser = await openBrowser({ teardown: (end) => ends.push(end) });
+await withPeers([ACUITY], ([running]) => draw(browser, running));
+for (const end of ends) await end();
 
 async function draw(browser, { server, target }) {
   const shoot = async (name, { url, ready, colorScheme = 'light', act = () => undefined }) => {

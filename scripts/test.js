@@ -8,23 +8,20 @@
 import { accessSync, constants } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { underFittingNode } from './ownNode.js';
-import { build, failWith, install, ROOT } from './prepare.js';
+import { build, endOnError, install, ROOT } from './prepare.js';
 import { isLong, quickTests, testFiles } from './tests.js';
 
 /** Most files mainly wait, for a server or a clock: two for each core keep the cores busy. */
 const JOBS = 2 * availableParallelism();
 
-try {
-  await underFittingNode('test');
-  await install();
-  // The tests are compiled with the runner's types, which its build writes anew.
-  await Promise.all([build('runner'), build('src')]);
-  await build('all');
-  accessSync(ROOT, constants.W_OK); // tests keep their folders here
-  process.exitCode = await test(process.argv.slice(2));
-} catch (error) {
-  failWith(error);
-}
+endOnError();
+await underFittingNode('test');
+await install();
+// The tests are compiled with the runner's types, which its build writes anew.
+await Promise.all([build('runner'), build('src')]);
+await build('all');
+accessSync(ROOT, constants.W_OK); // tests keep their folders here
+process.exitCode = await test(process.argv.slice(2));
 
 async function test(args) {
   // What it imports may just have been installed.

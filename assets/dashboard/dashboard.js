@@ -20,7 +20,7 @@ const nowMs = () => points.at(-1)?.atMs ?? Date.now();
 
 function update() {
   const { ready, model, diagnosis } = latest;
-  setStatus(ready ? 'ready' : 'not ready', ready ? 'good' : 'bad');
+  setStatus(ready ? 'ready' : 'not ready', ready ? 'calm' : 'red');
   setText(byId('model'), model);
   setText(byId('version'), `${start.version} on Node ${start.node}`);
   setText(byId('uptime'), duration(nowMs() - start.startedMs));
@@ -69,7 +69,7 @@ const events = new EventSource('events');
 events.addEventListener('start', ({ data }) => onStart(JSON.parse(data)));
 events.addEventListener('point', ({ data }) => onPoint(JSON.parse(data)));
 events.addEventListener('error', () => {
-  setStatus('no connection', 'waiting');
+  setStatus('no connection', 'amber');
   showNoConnection(points.at(-1)?.atMs);
 });
 

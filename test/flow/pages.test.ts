@@ -241,9 +241,9 @@ t.test('the pages', { skip: WITHOUT_BROWSER }, async (t) => {
   );
   await t.test('the live page reports that the server has gone', async (t) => {
     const { page } = await opening(t, '/');
-    await page.waitForSelector('#status.good', WAIT);
+    await page.waitForSelector('#status.calm', WAIT);
     server.signal('SIGTERM');
-    await page.waitForSelector('#status.waiting, #status.bad', WAIT);
+    await page.waitForSelector('#status.amber, #status.red', WAIT);
     await page.waitForFunction(
       () => globalThis.document.getElementById('sentence')?.textContent?.startsWith('All is well') !== true,
       undefined,
@@ -255,7 +255,7 @@ t.test('the pages', { skip: WITHOUT_BROWSER }, async (t) => {
 
 /** The live page under load, some of it without a good key. */
 async function isLive(t: Test, page: Page, { port, key }: RunningServer): Promise<void> {
-  await page.waitForSelector('#status.good', WAIT);
+  await page.waitForSelector('#status.calm', WAIT);
   t.equal(await page.locator('#charts canvas').count(), CHARTS);
   t.match(await page.textContent('#model'), /^[\w-]+\/\d+\.\d+\.\d+/);
   t.ok(await page.locator('#defaults tr', { hasText: 'ACUITY_QUEUE_MAX' }).isHidden(), 'defaults are folded');

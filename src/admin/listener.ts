@@ -134,6 +134,8 @@ export async function listenAdmin(
     close();
     throw error;
   });
+  // As of a connection that the system could not hand over, for lack of file descriptors.
+  server.on('error', () => undefined);
   const bound = server.address() as AddressInfo;
   isKeyless = isLoopback(bound.address);
   return { port: bound.port, close };

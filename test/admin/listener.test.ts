@@ -1,4 +1,6 @@
+import { channel } from 'node:diagnostics_channel';
 import { once } from 'node:events';
+import type { Server } from 'node:http';
 import { Worker } from 'node:worker_threads';
 import t from 'tap';
 import { allocateHeartbeats, Heartbeats } from '#acuity/base/heartbeats.js';
@@ -101,6 +103,18 @@ t.test('the pages load only their own files, under a strict policy; /try may be 
   for (const path of ['/try', '/try/try.js', '/try/service'])
     t.match(await off.get(path), { status: 404, body: '{"detail":"Not Found; see ACUITY_TRY"}' }, path);
   t.notMatch((await off.get('/docs')).body, 'href="try"');
+});
+
+t.test('a connection that the system could not hand over ends nothing', async (t) => {
+  const { get } = await listen(t);
+  const started = channel('http.server.request.start');
+  const fail = (message: unknown): void => {
+    const { server } = message as { readonly server: Server };
+    server.emit('error', Object.assign(new Error('accept'), { code: 'EMFILE' }));
+  };
+  started.subscribe(fail);
+  t.teardown(() => started.unsubscribe(fail));
+  for (let asked = 0; asked < 2; asked++) t.equal((await get('/metrics')).status, 200);
 });
 
 t.test('only reads, and only the listed paths', async (t) => {

@@ -125,9 +125,12 @@ export function tellRecording(recording) {
   setText(byId('left-title'), left.length === 0 ? 'All that was sent was used.' : 'Sent and not used:');
 }
 
-/** The person's: as sent, else of the first time with an offset, else of this browser. */
+/** At the end of a time, or by itself: "+01:00", "UTC+0100". */
+const OFFSET = /(?:\d\d:\d\d[\d:.]* ?|"(?:UTC)?)([+-]\d\d:?\d\d)"/;
+
+/** The person's: as sent, else of the first offset, else of this browser. */
 function zoneOf(recording) {
-  const [, offset] = /T\d\d:\d\d[\d:.]*([+-]\d\d:?\d\d)"/.exec(JSON.stringify(recording ?? {})) ?? [];
+  const [, offset] = OFFSET.exec(JSON.stringify(recording ?? {})) ?? [];
   const utc = offset && `UTC${offset.replace(/(?<=^...)(?=\d)/, ':')}`;
   return recording?.zone ?? utc ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
 }

@@ -20,7 +20,7 @@ export type RecordingResult = RecordingOutcome | Error;
  */
 const NICER_BY = 5;
 const NICENESS_MAX = 19;
-/** Twice the need of the largest recordings (`test/recording/hostile.test.ts`). */
+/** Twice the need of the largest recordings (`test/recording/recordingReader.test.ts`). */
 const HEAP = ['--max-old-space-size=128', '--max-semi-space-size=8'];
 /** V8 bounds its heap, and not the buffers beside it. */
 const RESIDENT_BYTES_MAX = 256 * 1024 * 1024;

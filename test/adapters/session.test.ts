@@ -2,32 +2,19 @@ import t from 'tap';
 import type { Person } from '#adapters/person.js';
 import { fromIntervals, type IntervalsInput } from '#adapters/providers/intervals.js';
 import type { Session } from '#adapters/session.js';
-import type { Stage } from '#adapters/sleep.js';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { createReader, isBodyProblem } from '#acuity/reading/read.js';
 
-/** The session of samples, stages and a person; packages/cases/adapters.json has what a night is. */
+/** What only code can give, or too long for a case; packages/cases/adapters.json has what a night is. */
 
 const AT = Date.UTC(2025, 2, 1, 8);
 const MINUTE_MS = 60_000;
-const HOUR_MS = 60 * MINUTE_MS;
-const EVENING = AT - 9 * HOUR_MS;
 
 const iso = (ms: number): string => new Date(ms).toISOString();
 
 /** One sample each minute, half an hour before the moment to score. */
 function each(values: readonly (number | null)[]) {
   return values.map((value, minute) => ({ at: iso(AT - (30 - minute) * MINUTE_MS), value }));
-}
-
-/** Stages one after the other, in minutes, from the evening on. */
-function stages(...parts: readonly (readonly [Stage, number])[]) {
-  let at = EVENING;
-  return parts.map(([stage, minutes]) => {
-    const from = iso(at);
-    at += minutes * MINUTE_MS;
-    return { stage, from, to: iso(at) };
-  });
 }
 
 const of = (input: IntervalsInput): Session => fromIntervals({ at: AT, ...input }).session;
@@ -37,40 +24,6 @@ const person = (who: Person) => of({ heart_rate: each([60]), person: who });
 const readRequest = createReader(DEFAULT_SERIES_LIMITS);
 const isAccepted = (session: Session): boolean =>
   !isBodyProblem(readRequest(Buffer.from(JSON.stringify({ current_session: session }))));
-
-t.test('samples go to the hour before and to the night, in any order of the input', async (t) => {
-  const samples: readonly (readonly [ms: number, value: number])[] = [
-    [AT, 75],
-    [AT - HOUR_MS, 70],
-    [AT - HOUR_MS - 1, 99],
-    [AT + 1, 98],
-    [EVENING + 4 * HOUR_MS, 55],
-    [EVENING, 60],
-    [EVENING, 61], // of two of one moment the later one counts
-    [EVENING - 1, 97],
-  ];
-  const session = of({
-    heart_rate: samples.map(([ms, value]) => ({ at: iso(ms), value })),
-    stages: stages(['light', 240]),
-  });
-  t.strictSame(session.HR_day_1h, [70, 75]);
-  t.strictSame(session.HR_night, [61, 55]);
-  t.strictSame([session.RR_day_1h, session.RR_night], [[], []]);
-});
-
-t.test('stages become whole seconds, their sum and their shares', async (t) => {
-  const night = stages(['light', 100], ['deep', 205], ['awake', 5], ['rem', 95]);
-  t.match(of({ stages: night }), {
-    deepSleepSeconds: 12_300,
-    remSleepSeconds: 5_700,
-    lightSleepSeconds: 6_000,
-    awakeSleepSeconds: 300,
-    sleepTimeSeconds: 24_000,
-    deepPercentage: 0.5125,
-    remPercentage: 0.2375,
-    lightPercentage: 0.25,
-  });
-});
 
 t.test('a date of birth gives the age at the moment', async (t) => {
   const born: readonly (readonly [Person['bornAt'] & {}, number])[] = [

@@ -120,10 +120,12 @@ const WORKS: Readonly<Record<string, (t: Test, page: Page, after: After) => Prom
   async 'a night as a provider sent it'(t, page, after) {
     await page.getByRole('tab', { name: 'Paste' }).click();
     t.equal(await page.locator('#compose').isVisible(), false);
-    await page.selectOption('#provider', 'oura');
-    await after(() => page.click('#example'));
-    t.match(await page.textContent('#found'), 'The night of 2026-03-02, 23:00 to 07:00 (UTC+01:00)');
-    t.match(await page.textContent('#left-title'), 'All that was sent was used.');
+    for (const provider of ['samsung_health', 'whoop', 'oura']) {
+      await page.selectOption('#provider', provider);
+      await after(() => page.click('#example'));
+      t.match(await page.textContent('#found'), 'The night of 2026-03-02, 23:00 to 07:00 (UTC+01:00)');
+      t.match(await page.textContent('#left-title'), 'All that was sent was used.');
+    }
     await page.fill('#pasted', '{"data":');
     await page.click('#read');
     t.match(await page.textContent('#unread'), /^Error: this is no JSON/);

@@ -53,16 +53,10 @@ export async function reachTable(model: ServedModel): Promise<number[][][]> {
           Math.min(one.missing, MISSING_MOST) === Math.min(missing, MISSING_MOST),
       );
       const reach = (share: number, sign: number): number[] =>
-        SCORE_FIELDS.map((_field, score) =>
-          Math.max(
-            0,
-            sign *
-              quantile(
-                cell.map(({ points }) => points[score] ?? NaN),
-                share,
-              ),
-          ),
-        );
+        SCORE_FIELDS.map((_field, score) => {
+          const moved = cell.map(({ points }) => points[score] ?? NaN);
+          return Number(Math.max(0, sign * quantile(moved, share)).toFixed(4));
+        });
       return [...reach(tail, -1), ...reach(1 - tail, 1)];
     }),
   );

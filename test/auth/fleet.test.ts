@@ -168,14 +168,7 @@ t.test('without the store each replica goes on at the key’s rate; nothing is l
 const QUOTA = 100;
 const DAILY = { ratePerS: null, dailyMax: QUOTA };
 
-t.test('without the store a quota is divided by the replicas', async (t) => {
-  const fleet = await Fleet.of(2, DAILY);
-  fleet.cut(true);
-  const admitted = fleet.replicas.map((replica) => fleet.ask(QUOTA, [replica]));
-  t.strictSame(admitted, [QUOTA / 2, QUOTA / 2]);
-});
-
-t.test('one replica that is cut off answers its share beside the quota', async (t) => {
+t.test('one replica that is cut off answers its share of the quota beside it', async (t) => {
   const fleet = await Fleet.of(2, DAILY);
   const [cut, other] = fleet.replicas as [Replica, Replica];
   cut.line.isCut = true;

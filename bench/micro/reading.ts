@@ -3,8 +3,7 @@ import { DEFAULT_SERIES_LIMITS, PAST_MAX } from '#rules/fields.js';
 import { FEATURE_COUNT, FEATURE_INDEX } from '#acuity/contract/features.js';
 import { bodiesOf, PAYLOADS, type PayloadName } from '#acuity/load/payloads.js';
 import { featurisePast, featuriseRecord } from '#acuity/pipeline/featurise.js';
-import { readExactly } from '#acuity/reading/exact.js';
-import { isBodyProblem } from '#acuity/reading/read.js';
+import { isBodyProblem, placed, readExactly } from '#acuity/reading/read.js';
 import { WasmParser } from '#acuity/reading/wasmParser.js';
 import type { PredictionRequest } from '#acuity/records/request.js';
 import { CONSTANTS } from '#bench/load/historyField.js';
@@ -46,7 +45,10 @@ export const READ_FORMS = suite('forms', () =>
   FORMS.map(({ name, texts }) => {
     const parser = new WasmParser(DEFAULT_SERIES_LIMITS);
     const next = turning(texts(VARIANTS).map((text) => Buffer.from(text)));
-    const run = () => parser.read(next(), CONSTANTS);
+    const run = () => {
+      const request = parser.read(next());
+      return request && placed(request, parser, CONSTANTS);
+    };
     return { name, units: 1, run, check: (result) => assert.notEqual(result, undefined) };
   }),
 );

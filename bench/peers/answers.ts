@@ -1,9 +1,8 @@
 import { DEFAULT_SERIES_LIMITS, LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import type { ScoreRecord } from '#acuity/contract/request.js';
 import type { Bundle } from '#acuity/model/bundle.js';
-import { readExactly } from '#acuity/reading/exact.js';
 import { WasmParser } from '#acuity/reading/wasmParser.js';
-import { isBodyProblem } from '#acuity/reading/read.js';
+import { isBodyProblem, readExactly } from '#acuity/reading/read.js';
 import { adjustedRow } from '#acuity/pipeline/measuredRow.js';
 import { respond } from '#acuity/pipeline/respond.js';
 import { inputOf } from '#bench/peers/features.js';

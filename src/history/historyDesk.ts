@@ -7,6 +7,7 @@ import type {
   IgnoredMeasurement,
   MeasuredTest,
   PredictionRequest,
+  SessionPlace,
 } from '../records/request.js';
 import { HistoryForm } from './form.js';
 import { History } from './history.js';
@@ -33,13 +34,6 @@ export interface TakenSession {
   readonly usual: Float64Array | undefined;
 }
 
-export interface Measuring {
-  /** The scoring model's constants; required if the history or the request has measurements. */
-  readonly constants: MeasuringConstants | undefined;
-  readonly given: readonly GivenMeasurement[];
-}
-
-const UNMEASURED: Measuring = { constants: undefined, given: [] };
 const NOTHING_IGNORED: readonly IgnoredMeasurement[] = [];
 const NO_TESTS: readonly MeasuredTest[] = [];
 
@@ -81,26 +75,28 @@ export class HistoryDesk {
   }
 
   /**
-   * Places the first session of `records` in the history read or begun, as that of `night` (days since 1970; NaN:
-   * undated). Writes its past after it and to `targets`, in the layout of a request, with room for the longest past.
+   * Places the first session of `records` in the history read or begun. Writes its past after it and to `targets`, in
+   * the layout of a request, with room for the longest past. `constants` are those of the scoring model; required if the
+   * history or the session has measurements.
    */
   take(
     records: Float64Array,
     targets: Float64Array,
-    night: number,
-    measuring: Measuring = UNMEASURED,
+    session: SessionPlace,
+    constants?: MeasuringConstants,
   ): TakenSession {
     const { history } = this;
-    const place = makePlace(history, night);
+    const { day } = session;
+    const place = makePlace(history, day);
     const { first, index } = place;
     const pastCount = index - first;
     if (pastCount > 0) {
       records.set(history.records.subarray(first * RECORD_LENGTH, index * RECORD_LENGTH), RECORD_LENGTH);
       targets.set(history.targets.subarray(first * TARGET_LENGTH, index * TARGET_LENGTH));
     }
-    if (place.isKept) this.keep(records, index, night);
+    if (place.isKept) this.keep(records, index, day);
     const usual = place.isKept ? history.longRun.usual() : undefined;
-    return { pastCount, next: this.next(records, place, night, measuring), usual };
+    return { pastCount, next: this.next(records, place, session, constants), usual };
   }
 
   private keep(records: Float64Array, index: number, night: number): void {
@@ -115,26 +111,25 @@ export class HistoryDesk {
   private next(
     records: Float64Array,
     { index, isKept }: Place,
-    night: number,
-    measuring: Measuring,
+    session: SessionPlace,
+    constants: MeasuringConstants | undefined,
   ): NextHistory {
     const { form, history } = this;
-    const { given } = measuring;
-    const ignored = given.length === 0 ? NOTHING_IGNORED : this.measure(night, measuring);
+    const { day, given } = session;
+    const ignored = given.length === 0 ? NOTHING_IGNORED : this.measure(session, stated(constants));
     const tests = given.length === 0 ? NO_TESTS : testsAmong(given);
-    const adjustments = history.measurements.isEmpty ? undefined : this.adjustments(night, measuring);
+    const adjustments = history.measurements.isEmpty ? undefined : this.adjustments(day, stated(constants));
     const length = form.encode(history);
-    const session = isKept ? form.sessionAt(index) : undefined;
+    const sessionAt = isKept ? form.sessionAt(index) : undefined;
     const isOthers = this.isOthers(records, index, isKept);
-    return new NextHistory(form.bytes.subarray(0, length), session, isOthers, adjustments, ignored, tests);
+    return new NextHistory(form.bytes.subarray(0, length), sessionAt, isOthers, adjustments, ignored, tests);
   }
 
   /** Adds the measurements; returns those that came too late. */
-  private measure(night: number, { constants, given }: Measuring): IgnoredMeasurement[] {
+  private measure({ day: night, given }: SessionPlace, known: MeasuringConstants): IgnoredMeasurement[] {
     const { history } = this;
     const ignored: IgnoredMeasurement[] = [];
     for (const { score, value, day, reliability } of given.toSorted((one, other) => one.day - other.day)) {
-      const known = stated(constants);
       const kept = keptOf(value, reliability ?? known.reliability[score], day);
       const isTaken = history.measurements.add(score, kept, known, (field, on) =>
         this.latent(field, on, night),
@@ -144,9 +139,8 @@ export class HistoryDesk {
     return ignored;
   }
 
-  private adjustments(night: number, measuring: Measuring): Adjustments | undefined {
+  private adjustments(night: number, constants: MeasuringConstants): Adjustments | undefined {
     const { history } = this;
-    const constants = stated(measuring.constants);
     const today = Number.isNaN(night) ? latestOf(history.latestDay, history.measurements.latestDay) : night;
     const latent = (field: MeasuredField, day: number): number | undefined => this.latent(field, day, night);
     return adjustmentsOf(

@@ -1,9 +1,9 @@
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { OperatorError } from '../base/errors.js';
 import { HISTORY_BYTES_MAX, UNMEASURED_BYTES_MAX, textWithChecksum } from '../history/form.js';
-import type { Measuring } from '../history/historyDesk.js';
+import type { MeasuringConstants } from '../pipeline/measuredRow.js';
 import { WasmParser } from '../reading/wasmParser.js';
-import type { HistoryToCome, ReadRequest } from '../records/request.js';
+import type { GivenMeasurement, HistoryToCome, ReadRequest } from '../records/request.js';
 import type { ScoredRow } from '../scoring/scorer.js';
 
 const PEOPLE_PER_SLAB = 1024;
@@ -23,7 +23,8 @@ export interface RowOfPerson {
   /** Days since 1970. */
   readonly night: number;
   readonly record: Float64Array;
-  readonly measuring: Measuring;
+  readonly given: readonly GivenMeasurement[];
+  readonly constants: MeasuringConstants | undefined;
 }
 
 /** A person's entry in a state file. */
@@ -68,13 +69,13 @@ export class Histories {
    * Places a session of `night` in the person's history, and returns it with its past and the resulting history; the
    * request is valid until the next one is made ready.
    */
-  ready({ bytes, length }: Person, { night, record, measuring }: RowOfPerson): ReadRequest {
+  ready({ bytes, length }: Person, { night, record, given, constants }: RowOfPerson): ReadRequest {
     const { parser } = this;
     if (length === 0) parser.desk.clear();
     else parser.readHistoryBytes(bytes.subarray(0, length));
     const request = parser.written(0, 0);
     request.records.set(record);
-    return parser.placed(request, night, measuring.constants, measuring.given);
+    return parser.placed(request, { day: night, given }, constants);
   }
 
   /** Stores the history that resulted from a session, with the network's output for it. */

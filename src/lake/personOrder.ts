@@ -64,16 +64,24 @@ export class PersonOrder {
         `row ${place.row} is ${problem}; --late bad puts such rows to the bad ones, and goes on`,
       );
     }
-    if (given.length > 0 && this.scorer.constants === undefined) return UNMEASURABLE;
+    const { constants } = this.scorer;
+    if (given.length > 0 && constants === undefined) return UNMEASURABLE;
     const ofNight = given.map((one) => ({ ...one, day: Number.isNaN(one.day) ? night : one.day }));
     const after = ofNight.flatMap(({ day }, at) =>
       day > night ? [afterNight(['body', 'measurements', at, 'on'])] : [],
     );
     if (after.length > 0) return after.slice(0, FINDINGS_MAX);
     known.latest = Math.max(night, known.latest);
-    const measuring = { constants: this.scorer.constants, given: ofNight };
     const { record } = place;
-    const waiting: Waiting = { place, person: known, night, record, measuring, next: undefined };
+    const waiting: Waiting = {
+      place,
+      person: known,
+      night,
+      record,
+      given: ofNight,
+      constants,
+      next: undefined,
+    };
     const before = this.last.get(known);
     this.last.set(known, waiting);
     place.onDone = (row) => this.done(waiting, row);

@@ -36,12 +36,10 @@ import {
 import { LAYOUT } from '../records/layout.js';
 import { summaryAt, writeScalars, writeTarget } from '../records/places.js';
 import type { PredictionRequest, ReadRequest } from '../records/request.js';
-import type { Measuring } from '../history/historyDesk.js';
-import type { Norms } from '../norms/norms.js';
 import type { WasmParser } from './wasmParser.js';
 import { type DecodedNumbers, type Fields, type JsonValue, Outline } from './outline.js';
 import { elementFinding, finding, Found, type Loc, schemaFindings } from './findings.js';
-import { dateAt, listAt, MeasurementReader, UNMEASURABLE } from './measurementReader.js';
+import { dateAt, listAt, MeasurementReader, type MeasurementReaderOptions } from './measurementReader.js';
 import { isUnitError, unitMessage } from './unitErrors.js';
 
 /**
@@ -66,31 +64,11 @@ const STRUCTURE_FINDING = structureFinding(
   STRUCTURE_BOUNDS,
 );
 
-export interface ReaderOptions extends SeriesLimits {
-  /** For raw results of tests; those of the service if absent. */
-  readonly norms?: Norms | undefined;
-  /** Measurements need neither history nor night, and are passed on. */
-  readonly measuredApart?: boolean;
-}
+export type ReaderOptions = SeriesLimits & MeasurementReaderOptions;
 
-/** Reads `bytes` into the memory of `parser`; the result is valid until the next request is read. */
-export function readExactly(
-  bytes: Uint8Array,
-  options: ReaderOptions,
-  parser: WasmParser,
-  constants?: Measuring['constants'],
-): ReadRequest | BodyProblem {
-  parser.open(bytes);
-  return readOpened(options, parser, constants);
-}
-
-/** Like `readExactly`, for the bytes that are open in `parser`. */
-export function readOpened(
-  options: ReaderOptions,
-  parser: WasmParser,
-  constants?: Measuring['constants'],
-): ReadRequest | BodyProblem {
-  return checkOpened(parser) ?? new Reading(options, parser, constants).read();
+/** Reads the bytes that are open in `parser` into its memory; the result is valid until the next request is read. */
+export function readOpened(options: ReaderOptions, parser: WasmParser): ReadRequest | BodyProblem {
+  return checkOpened(parser) ?? new Reading(options, parser).read();
 }
 
 /** The current session of a body is a recording, which is read elsewhere. */
@@ -103,12 +81,11 @@ const RECORDING_NAME = `"${RECORDING_FIELD}"`;
 export function readUnlessRecording(
   options: ReaderOptions,
   parser: WasmParser,
-  constants?: Measuring['constants'],
 ): ReadRequest | BodyProblem | typeof RECORDING {
   const problem = checkOpened(parser);
   if (problem?.kind === 'unprocessable' && parser.contains(RECORDING_NAME)) return RECORDING;
   if (problem !== undefined) return problem;
-  const reading = new Reading(options, parser, constants);
+  const reading = new Reading(options, parser);
   const outcome = reading.read();
   return reading.hasRecording ? RECORDING : outcome;
 }
@@ -138,10 +115,9 @@ class Reading {
   constructor(
     private readonly options: ReaderOptions,
     private readonly parser: WasmParser,
-    private readonly constants: Measuring['constants'],
   ) {
     this.outline = new Outline(parser);
-    this.measurements = new MeasurementReader(this.outline, this.found, { ...options, constants });
+    this.measurements = new MeasurementReader(this.outline, this.found, options);
     this.request = parser.written(PAST_MAX, 0);
   }
 
@@ -178,7 +154,7 @@ class Reading {
     if (history === undefined)
       return this.options.measuredApart === true ? { ...request, measurements: given } : request;
     if (history === '') this.parser.desk.begin(request);
-    return this.parser.placed(request, day, this.constants, given);
+    return { ...request, place: { day, given } };
   }
 
   /** A string with a history, or an empty one; undefined for absent and null. */
@@ -190,11 +166,8 @@ class Reading {
       return undefined;
     }
     const text = this.outline.text(value, HISTORY_LENGTH_MAX);
-    const { desk } = this.parser;
     if (text !== '' && !(text !== undefined && this.parser.readHistoryText(text)))
       this.found.find(loc, 'history_invalid');
-    else if (text !== '' && this.constants === undefined && !desk.history.measurements.isEmpty)
-      this.found.find(loc, 'value_error', `${UNMEASURABLE}: the history has some`);
     return text;
   }
 

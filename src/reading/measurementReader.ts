@@ -7,7 +7,6 @@ import {
   type PlainMeasurement,
   type SessionFrame,
 } from '../contract/request.js';
-import type { Measuring } from '../history/historyDesk.js';
 import { dayOf, NIGHT_LENGTH } from '../history/night.js';
 import { type Norms, NORMS } from '../norms/norms.js';
 import type { GivenMeasurement } from '../records/request.js';
@@ -18,13 +17,11 @@ import { type RawResult, RawResults } from './rawResults.js';
 const percentileCheck = Compile(PercentileSchema);
 const measuredLabelCheck = Compile(MeasuredLabelSchema);
 
-/** For a model whose manifest lacks the `MeasuringConstants`. */
-export const UNMEASURABLE = 'The model in force takes no measurements';
-
 export interface MeasurementReaderOptions {
+  /** For raw results of tests; those of the service if absent. */
   readonly norms?: Norms | undefined;
+  /** Measurements need neither history nor night, and are passed on. */
   readonly measuredApart?: boolean;
-  readonly constants: Measuring['constants'];
 }
 
 /** Reads the measurements of one body on the exact path. */
@@ -64,7 +61,6 @@ export class MeasurementReader {
       );
       return [];
     }
-    if (this.options.constants === undefined) this.found.find(loc, 'value_error', UNMEASURABLE);
     if (this.options.measuredApart !== true && this.outline.isAbsent(fields.get('night')))
       this.found.find(['body', 'night'], 'missing');
     if (items.length > MEASUREMENTS_MAX) {

@@ -9,12 +9,13 @@ import {
   type SeriesLimits,
 } from '#rules/fields.js';
 import { STRUCTURE_BOUNDS, type StructureBounds } from '#rules/structure.js';
-import { HistoryDesk, type Measuring } from '../history/historyDesk.js';
+import { HistoryDesk } from '../history/historyDesk.js';
 import { dayOf } from '../history/night.js';
 import type { BodyProblem } from '../contract/problems.js';
+import type { MeasuringConstants } from '../pipeline/measuredRow.js';
 import { LAYOUT } from '../records/layout.js';
 import { SERIES_PLACES, clearRecords, summaryAt } from '../records/places.js';
-import type { GivenMeasurement, PredictionRequest, ReadRequest } from '../records/request.js';
+import type { PredictionRequest, ReadRequest, SessionPlace } from '../records/request.js';
 
 /**
  * The WebAssembly parser (`assembly/`). It reads a request of the plain form from its bytes, summarises
@@ -85,7 +86,7 @@ type ReusedRequest = { -readonly [Field in keyof ReadRequest]: ReadRequest[Field
 
 /** Others would be cut to a byte, which may be one of these. */
 const HISTORY_LETTERS = /^[\w.-]*$/;
-const NOTHING_MEASURED: readonly GivenMeasurement[] = [];
+const NOTHING_MEASURED: SessionPlace['given'] = [];
 
 /** One instance of the parser, for one thread. */
 export class WasmParser {
@@ -149,11 +150,8 @@ export class WasmParser {
     this.exports.keepFields(this.keptTable, names.length);
   }
 
-  /**
-   * The request in `bytes`, or undefined if it is not of the plain form; the bytes are then open. `constants`
-   * are those of the model that will score it, undefined if that takes no measurements.
-   */
-  read(bytes: Uint8Array, constants?: Measuring['constants']): ReadRequest | undefined {
+  /** The request in `bytes`, or undefined if it is not of the plain form; the bytes are then open. */
+  read(bytes: Uint8Array): ReadRequest | undefined {
     this.put(bytes);
     const outcome = this.exports.read(this.input, bytes.length);
     this.hasRecording = outcome === LAYOUT.DEFERRED_RECORDING;
@@ -161,19 +159,17 @@ export class WasmParser {
     const request = this.written(outcome, this.unknown[0]!, this.unknown[1] === 1); // three cells, as below
     request.isExact = false;
     request.slowNumbers += this.unknown[2]!;
-    return this.texts[2 * LAYOUT.HISTORY_TEXT] === 0 ? request : this.readHistory(request, constants);
+    return this.texts[2 * LAYOUT.HISTORY_TEXT] === 0 ? request : this.readHistory(request);
   }
 
-  private readHistory(request: ReadRequest, constants: Measuring['constants']): ReadRequest | undefined {
+  private readHistory(request: ReusedRequest): ReadRequest | undefined {
     const [start = 0, end = 0, nightStart = 0, nightEnd = 0] = this.texts;
     const day = nightStart === 0 ? NaN : dayOf(this.bytes.toString('latin1', nightStart, nightEnd));
     if (day === undefined) return undefined;
     if (start === end) this.desk.begin(request);
-    else {
-      if (request.pastCount > 0 || !this.isAdopted(this.exports.readHistory(start, end))) return undefined;
-      if (constants === undefined && !this.desk.history.measurements.isEmpty) return undefined;
-    }
-    return this.placed(request, day, constants);
+    else if (request.pastCount > 0 || !this.isAdopted(this.exports.readHistory(start, end))) return undefined;
+    request.place = { day, given: NOTHING_MEASURED };
+    return request;
   }
 
   /** Reads a history into the desk; false if the text is none. */
@@ -196,22 +192,17 @@ export class WasmParser {
   }
 
   /**
-   * Adds to `request`, the one read last, the past from the history that the desk has read or begun, up to
-   * its `day` (NaN: undated), and adds the `given` measurements to the history.
+   * Adds to `request`, the one read last, the past from the history that the desk has read or begun, and to that what
+   * the session brings.
    */
-  placed(
-    request: ReadRequest,
-    day: number,
-    constants: Measuring['constants'],
-    given: readonly GivenMeasurement[] = NOTHING_MEASURED,
-  ): ReadRequest {
+  placed(request: ReadRequest, place: SessionPlace, constants?: MeasuringConstants): ReadRequest {
     const { unknownFields, explain, isExact, slowNumbers } = request; // may be the same object that is written to here
     const { records, targets } = this.written(PAST_MAX, unknownFields, explain);
-    const { pastCount, next, usual } = this.desk.take(records, targets, day, { constants, given });
+    const { pastCount, next, usual } = this.desk.take(records, targets, place, constants);
     const taken = this.written(pastCount, unknownFields, explain);
     taken.isExact = isExact;
     taken.slowNumbers = slowNumbers;
-    taken.newMeasurements = given.length;
+    taken.newMeasurements = place.given.length;
     taken.history = next;
     taken.usual = usual;
     taken.adjustments = next.adjustments;
@@ -279,6 +270,7 @@ export class WasmParser {
     request.isExact = true;
     request.slowNumbers = this.decidedNumbers;
     request.newMeasurements = 0;
+    request.place = undefined;
     request.history = undefined;
     request.usual = undefined;
     request.adjustments = undefined;
@@ -355,6 +347,7 @@ export class WasmParser {
       isExact: false,
       slowNumbers: 0,
       newMeasurements: 0,
+      place: undefined,
       history: undefined,
       usual: undefined,
       adjustments: undefined,

@@ -66,6 +66,13 @@ export interface HistoryToCome {
   bytes(...of: Parameters<HistoryToCome['text']>): Uint8Array;
 }
 
+/** What a session brings to its history. */
+export interface SessionPlace {
+  /** Days since 1970; NaN: undated. */
+  readonly day: number;
+  readonly given: readonly GivenMeasurement[];
+}
+
 /** A request just read. */
 export interface ReadRequest extends PredictionRequest {
   /** Number of fields that the contract does not know, in all objects of the body. */
@@ -81,6 +88,8 @@ export interface ReadRequest extends PredictionRequest {
   readonly slowNumbers: number;
   /** Number of measurements that it brings. */
   readonly newMeasurements: number;
+  /** Where it goes in the history that it brings; undefined without one, and once it is placed there. */
+  readonly place?: SessionPlace | undefined;
   /** The history for the answer; undefined if none was sent. */
   readonly history: HistoryToCome | undefined;
   /**

@@ -46,7 +46,7 @@ const readRequest = createReader(DEFAULT_SERIES_LIMITS);
 /** Whether a text is a history, in a body and by itself, and its bytes are one. */
 function isTaken(text: string): boolean {
   const body = JSON.stringify({ current_session: {}, history: text });
-  const isTakenIn = parser.read(Buffer.from(body), CONSTANTS) !== undefined;
+  const isTakenIn = parser.read(Buffer.from(body)) !== undefined;
   if (parser.readHistoryText(text) !== isTakenIn) throw new Error(`differs without a body: ${text}`);
   const bytes = Buffer.from(text.slice(VERSION.length), 'base64url').subarray(0, -CRC_BYTES);
   if (isTakenIn && !parser.readHistoryBytes(bytes)) throw new Error(`its bytes are none: ${text}`);
@@ -162,7 +162,7 @@ function unsound(text: string): string | undefined {
     if (!areSound || days.some((day, at) => day <= (days[at - 1] ?? -2))) return 'a measurement';
   }
   const row = { scores: Float32Array.of(0, 0, 50, 99, 100, 0, 1), offset: 0 };
-  const { adjustments } = desk.take(...memory(), 20_100, { constants: CONSTANTS, given: [] }).next;
+  const { adjustments } = desk.take(...memory(), { day: 20_100, given: [] }, CONSTANTS).next;
   const answered = adjustments === undefined ? [] : adjustedRow(adjustments, row.scores, 0);
   if (!answered.every((value, at) => value >= 0 && value <= (at < 5 ? 100 : 1)))
     return 'a score that is moved';

@@ -24,8 +24,7 @@ function night(
   const person = histories.of(name);
   const record = new Float64Array(RECORD_LENGTH).fill(NaN, 0, LAYOUT.SCALARS);
   record[SCALAR_PLACES.age] = 30;
-  const measuring = { constants: CONSTANTS, given };
-  const request = histories.ready(person, { night: DAY + day, record, measuring });
+  const request = histories.ready(person, { night: DAY + day, record, given, constants: CONSTANTS });
   const past = Array.from(
     { length: request.pastCount },
     (_, at) => request.targets[at * TARGET_LENGTH] ?? NaN,

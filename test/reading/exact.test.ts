@@ -1,9 +1,8 @@
 import t from 'tap';
 import type { Finding } from '#acuity/contract/problems.js';
 import { SCALAR_BOUNDS, type SeriesLimits } from '#rules/fields.js';
-import { readExactly } from '#acuity/reading/exact.js';
 import { WasmParser } from '#acuity/reading/wasmParser.js';
-import { isBodyProblem } from '#acuity/reading/read.js';
+import { isBodyProblem, readExactly } from '#acuity/reading/read.js';
 import { scoreRecord } from '../fixtures/bodies.js';
 import { randomRecord, step } from '../fixtures/histories.js';
 import { CONSTANTS } from '../fixtures/measured.js';

@@ -1,14 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
 import t, { type Test } from 'tap';
 import { PAST_MAX, SERIES_FIELDS, type SeriesLimits } from '#rules/fields.js';
-import { readExactly } from '#acuity/reading/exact.js';
 import { LAYOUT } from '#acuity/records/layout.js';
 import { writeScalars, writeTarget } from '#acuity/records/places.js';
 import { FINDING_TYPES, type Finding } from '#acuity/contract/problems.js';
 import type { PredictionRequest, ReadRequest } from '#acuity/records/request.js';
 import { WasmParser } from '#acuity/reading/wasmParser.js';
 import { seededRandom } from '#acuity/base/random.js';
-import { createReader, isBodyProblem, type RequestReader } from '#acuity/reading/read.js';
+import {
+  createReader,
+  isBodyProblem,
+  placed,
+  type RequestReader,
+  readExactly,
+} from '#acuity/reading/read.js';
 import { scoreRecord } from '../fixtures/bodies.js';
 import { CONSTANTS } from '../fixtures/measured.js';
 import { mutated, RequestText } from '../fixtures/requestText.js';
@@ -93,7 +98,8 @@ function compare(
   counts: ReturnType<typeof tally>,
 ): void {
   const slow = readExactly(bytes, LIMITS, exact, CONSTANTS);
-  const quick = fast.read(bytes, CONSTANTS);
+  const taken = fast.read(bytes);
+  const quick = taken && (placed(taken, fast, CONSTANTS) as ReadRequest);
   const wrong =
     (quick && fastDisagreement(quick, slow)) ??
     servedDisagreement(served(bytes, CONSTANTS), slow) ??
@@ -117,10 +123,7 @@ function servedDisagreement(
     : undefined;
 }
 
-function fastDisagreement(
-  quick: ReturnType<WasmParser['read']> & {},
-  slow: ReturnType<typeof readExactly>,
-): string | undefined {
+function fastDisagreement(quick: ReadRequest, slow: ReturnType<typeof readExactly>): string | undefined {
   if (isBodyProblem(slow)) return 'taken on the fast path';
   if (quick.explain !== slow.explain) return 'explain';
   if (quick.unknownFields !== slow.unknownFields)

@@ -1,6 +1,6 @@
 import t from 'tap';
+import { readExactly } from '#acuity/reading/read.js';
 import type { SeriesLimits } from '#rules/fields.js';
-import { readExactly } from '#acuity/reading/exact.js';
 import { isJson } from '../fixtures/bodyVerdict.js';
 import { LAYOUT } from '#acuity/records/layout.js';
 import { summaryAt } from '#acuity/records/places.js';

@@ -54,10 +54,6 @@ export class Nights {
     this.left = left;
   }
 
-  get count(): number {
-    return this.#nights.length;
-  }
-
   add(sample: Sample): void {
     // Nights of two devices may overlap a little: a sample may lie in two of them.
     for (let at = firstFrom(sample.atMs, this.#nights, endOf); at < this.#nights.length; at++) {

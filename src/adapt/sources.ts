@@ -1,13 +1,12 @@
 import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { AdapterOptions } from '#adapters/adapt.js';
-import { AdapterError } from '#adapters/adapterError.js';
 import { DAY_MS } from '../base/days.js';
 import { Field } from '#adapters/field.js';
 import { pieceOf, sleepsOfPieces, type Piece } from '#adapters/pieces.js';
 import { BREATH, HEART, readingOf, SLEEP, stageOf } from '#adapters/providers/appleHealth.js';
 import { answersOf, isOfTables, recordsOf, type Provider } from '#adapters/recording.js';
-import type { Left, SleepDetails, SleepRecord } from '#adapters/records.js';
+import { attempt, leftOf, type Left, type SleepDetails, type SleepRecord } from '#adapters/records.js';
 import { OperatorError } from '../base/errors.js';
 import { exportedAt, healthRecords } from './appleExport.js';
 import { rowsOfCsv } from './csv.js';
@@ -74,12 +73,10 @@ class AppleHealth implements Source {
   *#read<Item>(types: readonly string[], read: (record: Field) => Item[]): Generator<Item> {
     for (const file of this.files) {
       for (const record of healthRecords(file, types, this.zone)) {
-        try {
-          yield* read(record);
-        } catch (error) {
-          if (!(error instanceof AdapterError)) throw error;
-          this.tell({ what: error.field, why: error.sentence });
-        }
+        yield* attempt(
+          () => read(record),
+          (flaw) => (this.tell(leftOf(flaw)), []),
+        );
       }
     }
   }
@@ -222,10 +219,7 @@ function lookOf(text: string): string {
 
 /** Names the file in what the provider's reader says. */
 function locatedIn<Result>(file: string, work: () => Result): Result {
-  try {
-    return work();
-  } catch (error) {
-    if (!(error instanceof AdapterError)) throw error;
-    throw new OperatorError(`${file}: ${error.message}`);
-  }
+  return attempt(work, ({ message }) => {
+    throw new OperatorError(`${file}: ${message}`);
+  });
 }

@@ -1,5 +1,6 @@
 import t from 'tap';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
+import { createReader } from '#acuity/reading/read.js';
 import { WasmParser } from '#acuity/reading/wasmParser.js';
 import { below, pick, seededRandom, type Random } from '#acuity/base/random.js';
 
@@ -117,3 +118,17 @@ const FIXED = [
   `1.${'0'.repeat(5000)}1`,
 ];
 t.test('numbers that have caught others', async (t) => t.strictSame(wrongNumbers(FIXED), []));
+
+t.test(
+  'a number that the parser leaves to its host is slow once for each two of its bytes, refused or not',
+  async (t) => {
+    const read = createReader(DEFAULT_SERIES_LIMITS);
+    const tie = '9007199254740993.0001';
+    for (const body of [
+      `{"current_session":{"HR_night":[${tie}]}}`,
+      `{"current_session":{"age":"a","HR_night":[${tie}]}}`,
+      `{"current_session":{"HR_night":[${tie}]}`,
+    ])
+      t.ok((read(Buffer.from(body)).slowNumbers ?? 0) >= Math.floor(tie.length / 2), body);
+  },
+);

@@ -71,8 +71,7 @@ export class Engine {
 
   /**
    * The rows of a query, chunk by chunk; the engine reads the next while one is used. On a connection of its own: the
-   * next statement of a connection ends its streams, and without an error. On one thread rows that only have to be
-   * read cost half as much: several copy each other's chunks into their order.
+   * next statement of a connection ends its streams, and without an error. To keep the order costs several threads more.
    * @throws TableError
    */
   async *chunks(

@@ -171,7 +171,8 @@ class EngineReader {
     this.current = chunk;
     const { selection, rowsBefore } = this;
     const rows = chunk.rowCount;
-    const beside = besideIn(valuesIn(chunk, selection, this.isSorted), this.header, rowsBefore + 1);
+    const own = besideIn(chunk, selection, this.isSorted ? undefined : rowsBefore + 1);
+    const beside = { header: this.header, ...own };
     const problems = new Map<number, RowProblem>();
     const fields = selection.fields.map((column) => fieldIn(chunk, column, problems));
     const read = this.reader.read(sessionColumns(fields), 0, rows);
@@ -185,34 +186,30 @@ class EngineReader {
   }
 }
 
-/** What stands beside the sessions of a chunk, copied from it. */
-function valuesIn(chunk: DuckDBDataChunk, selection: Selection, isSorted: boolean) {
-  const valuesAt = (at: number | undefined): readonly DuckDBValue[] =>
-    at === undefined ? [] : chunk.getColumnValues(at);
-  const namedIn = (places: ReadonlyMap<string, number>) =>
-    new Map([...places].map(([name, at]) => [name, valuesAt(at)]));
-  return {
-    kept: namedIn(selection.kept),
-    cells: namedIn(selection.cells),
-    people: valuesAt(selection.person) as readonly (string | null)[],
-    moments: valuesAt(selection.moment) as readonly (string | null)[],
-    numbers: isSorted ? valuesAt(selection.list.length) : undefined,
-  };
+function valuesAt(chunk: DuckDBDataChunk, at: number | undefined): readonly DuckDBValue[] {
+  return at === undefined ? [] : chunk.getColumnValues(at);
 }
 
-/** Apart from the chunk: a function that sees it would keep its memory until the page is written. */
+function valuesBy(chunk: DuckDBDataChunk, places: ReadonlyMap<string, number>) {
+  return new Map([...places].map(([name, at]) => [name, valuesAt(chunk, at)]));
+}
+
+/** What stands beside the sessions of a chunk. No function here sees it, or it would live until the page is written. */
 function besideIn(
-  { kept, cells, people, moments, numbers }: ReturnType<typeof valuesIn>,
-  header: BesideColumns['header'],
-  first: number,
-): BesideColumns {
+  chunk: DuckDBDataChunk,
+  { list, ...places }: Selection,
+  first: number | undefined,
+): Omit<BesideColumns, 'header'> {
+  const [kept, cells] = [valuesBy(chunk, places.kept), valuesBy(chunk, places.cells)];
+  const people = valuesAt(chunk, places.person) as readonly (string | null)[];
+  const moments = valuesAt(chunk, places.moment) as readonly (string | null)[];
+  const numbers = first === undefined ? valuesAt(chunk, list.length) : [];
   return {
-    header,
     kept: (name, row) => (kept.get(name)?.[row] as string | null | undefined) ?? undefined,
     person: (row) => people[row],
     moment: (row) => moments[row],
     cell: (name, row) => trimmedCell(cells.get(name)?.[row]),
-    numberOf: (row) => Number(numbers?.[row] ?? first + row),
+    numberOf: (row) => (first === undefined ? Number(numbers[row]) : first + row),
   };
 }
 
@@ -238,8 +235,8 @@ export function columnOf(chunk: { readonly chunk: DataChunk }, index: number): V
 
 const LIST_ENTRY_BYTES = 16;
 /** A text's length, then its bytes if there are at most twelve, else their address. */
-export const TEXT_BYTES = 16;
-export const INLINE_MAX = 12;
+const TEXT_BYTES = 16;
+const INLINE_MAX = 12;
 
 /** One bit for each row, 0 for null; undefined if there is no null. */
 function validityOf(vector: Vector, rows: number): Uint8Array | undefined {
@@ -284,9 +281,8 @@ function itemsOf(vector: Vector, isFloat: boolean): Float32Array | Float64Array 
   const validity = validityOf(child, size);
   if (validity === undefined) return own;
   const isNull = isNullIn(validity);
-  const copy = own.slice();
-  for (let item = 0; item < size; item++) if (isNull(item)) copy[item] = NaN;
-  return copy;
+  for (let item = 0; item < size; item++) if (isNull(item)) own[item] = NaN; // a copy of the engine's
+  return own;
 }
 
 /** The bytes of texts as Latin-1, by row; undefined for null. */

@@ -1,6 +1,6 @@
 import { DuckDBDataChunk, type DuckDBAppender } from '@duckdb/node-api';
 import bindings, { type Vector } from '@duckdb/node-bindings';
-import { INLINE_MAX, TEXT_BYTES, columnOf } from './enginePages.js';
+import { columnOf } from './enginePages.js';
 import { told, type Engine } from './engine.js';
 import type { Job } from './job.js';
 import { scoreColumns, type ScoreColumn, type SinkOptions } from './scoreColumns.js';
@@ -61,7 +61,8 @@ export class EngineSink {
       const type = place < keep.length ? (keptTypes?.[place] ?? 'VARCHAR') : column.type;
       const { always } = column;
       const cell = always === undefined ? `c${varying.indexOf(column)}` : textOf(always);
-      return `CAST(${cell} AS ${type}) AS ${quoted(column.name)}`;
+      const value = type === 'LABEL' ? LABEL.replace('cell', cell) : `CAST(${cell} AS ${type})`;
+      return `${value} AS ${quoted(column.name)}`;
     });
     const path = `${engine.folder}/${name}.${format}`;
     const select = `SELECT ${selected.join(', ')} FROM ${name}`;
@@ -104,40 +105,22 @@ function keptColumn(name: string): ScoreColumn {
 
 type Cells = readonly (string | number | undefined)[];
 
+/** A label is a number in the table, for texts cost more. */
+const LABEL = "CASE cell WHEN 1 THEN 'High' WHEN 0 THEN 'Low' END";
+
 /** The engine copies columns from here. */
-const scratch = new ArrayBuffer(ROWS_MAX * TEXT_BYTES);
-const numbers = new Float64Array(scratch);
-const texts = new Uint8Array(scratch);
-const bits = new Uint8Array(scratch);
+const numbers = new Float64Array(ROWS_MAX);
+const bits = new Uint8Array(ROWS_MAX);
 
 function writeNumbers(vector: Vector, cells: Cells): void {
-  for (let row = 0; row < cells.length; row++) numbers[row] = Number(cells[row] ?? 0);
-  bindings.copy_data_to_vector(vector, 0, scratch, 0, cells.length * numbers.BYTES_PER_ELEMENT);
+  for (const [row, cell = 0] of cells.entries())
+    numbers[row] = typeof cell === 'number' ? cell : Number(cell === 'High');
+  bindings.copy_data_to_vector(vector, 0, numbers.buffer, 0, cells.length * numbers.BYTES_PER_ELEMENT);
 }
 
 function writeTexts(vector: Vector, cells: Cells): void {
-  texts.fill(0);
-  const long: number[] = [];
-  for (const [row, cell] of cells.entries())
-    if (cell !== undefined && !isWritten(row * TEXT_BYTES, String(cell))) long.push(row);
-  bindings.copy_data_to_vector(vector, 0, scratch, 0, cells.length * TEXT_BYTES);
-  for (const row of long)
-    bindings.vector_assign_string_element_len(vector, row, Buffer.from(String(cells[row])));
-}
-
-/** Writes a short text of ASCII as the engine holds it: its length, then its letters. @returns whether it is one */
-function isWritten(at: number, text: string): boolean {
-  if (text.length > INLINE_MAX) return false;
-  for (let place = 0; place < text.length; place++) {
-    const letter = text.charCodeAt(place);
-    if (letter > 0x7f) {
-      texts.fill(0, at, at + TEXT_BYTES);
-      return false;
-    }
-    texts[at + 4 + place] = letter;
-  }
-  texts[at] = text.length;
-  return true;
+  for (const [row, cell = ''] of cells.entries())
+    bindings.vector_assign_string_element_len(vector, row, Buffer.from(String(cell)));
 }
 
 function writeNulls(vector: Vector, cells: Cells): void {
@@ -145,5 +128,5 @@ function writeNulls(vector: Vector, cells: Cells): void {
   for (const [row, cell] of cells.entries())
     if (cell === undefined) bits[row >> 3] = (bits[row >> 3] ?? 0) & ~(1 << (row & 7));
   bindings.vector_ensure_validity_writable(vector);
-  bindings.copy_data_to_vector_validity(vector, 0, scratch, 0, Math.ceil(cells.length / 64) * 8);
+  bindings.copy_data_to_vector_validity(vector, 0, bits.buffer, 0, Math.ceil(cells.length / 64) * 8);
 }

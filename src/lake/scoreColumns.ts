@@ -12,7 +12,7 @@ import type { PageSink } from './scorePages.js';
 /** A column that a table of scores has after the kept ones. */
 export interface ScoreColumn {
   readonly name: string;
-  readonly type: 'BIGINT' | 'DOUBLE' | 'VARCHAR';
+  readonly type: 'BIGINT' | 'DOUBLE' | 'LABEL' | 'VARCHAR';
   /** The cell of a row, scores rounded as in NDJSON; undefined for an empty one. */
   at(job: Job, row: number): string | number | undefined;
   /** The text of all rows, if none is without scores. */
@@ -53,12 +53,13 @@ export function scoreColumns(options: SinkOptions): ScoreColumn[] {
       };
       return { name: prefix + name, type, at };
     }),
-    ...LABEL_FIELDS.map((name, index) =>
-      text(prefix + name, (job, row) => {
+    ...LABEL_FIELDS.map((name, index): ScoreColumn => {
+      const at: ScoreColumn['at'] = (job, row) => {
         const score = scoresOf(job, row)?.[row * stride + SCORE_FIELDS.length + index];
         return score === undefined ? undefined : score >= thresholds[name] ? 'High' : 'Low';
-      }),
-    ),
+      };
+      return { name: prefix + name, type: 'LABEL', at };
+    }),
   ];
   return [
     { name: 'row', type: 'BIGINT', at: ({ page }, row) => page.numberOf(row) },

@@ -33,7 +33,7 @@ export function pieceOf(field: Field, sent: SentPiece | undefined): Piece[] {
 /**
  * The sleeps of records of stages; one that can't be read takes no other along.
  * @param sentOf  undefined for a record that is no stage
- * @param sessions  sleeps without stages, beside them: those with stages are left out
+ * @param sessions  sleeps without stages, beside them: what a device says twice is left out
  * @internal
  */
 export function pieceRecords(
@@ -50,12 +50,19 @@ export function pieceRecords(
     };
     const read = (record: Field) => pieceOf(record, sentOf(record));
     const pieces = readEach(records, read, unread, unreadableMax).flat();
-    const begun = pieces.map(({ from }) => from).toSorted((a, b) => a - b);
-    const isStaged = ({ fromMs, toMs }: SleepRecord) =>
-      (begun[firstFrom(fromMs, begun, (from) => from)] ?? Infinity) < toMs;
-    const unstaged = sessions?.(unreadableMax).filter((session) => !isStaged(session)) ?? [];
-    return [...sleepsOfPieces(pieces), ...unstaged, ...flaws];
+    const staged = sleepsOfPieces(pieces);
+    const bySource = grouped(staged, ({ source }) => source);
+    const isOther = (session: SleepRecord) => !isAmong(session, bySource.get(session.source) ?? []);
+    return [...staged, ...(sessions?.(unreadableMax).filter(isOther) ?? []), ...flaws];
   };
+}
+
+/** Whether one of the sleeps, in order and without overlap, takes half of the session: then it is that sleep's own. */
+function isAmong({ fromMs, toMs }: SleepRecord, sleeps: readonly SleepRecord[]): boolean {
+  const sleep = sleeps[firstFrom(fromMs, sleeps, (one) => one.toMs)];
+  return (
+    sleep !== undefined && 2 * (Math.min(toMs, sleep.toMs) - Math.max(fromMs, sleep.fromMs)) >= toMs - fromMs
+  );
 }
 
 /** Sleep after a longer pause is a part of its own. */

@@ -1,5 +1,5 @@
 /**
- * `npm start` and `npm test` under any Node from 18 on: where none of the HTTP library's binaries is for this one, the
+ * Scripts of a clone under any Node from 18 on: where none of the HTTP library's binaries is for this one, the
  * script goes on under a Node that fits, from the registry's package, pinned in scripts/node and installed once.
  */
 import { spawn } from 'node:child_process';

@@ -137,14 +137,19 @@ export const QUIETLY = ['--prefix=.', '--ignore-scripts', '--no-audit', '--no-fu
 
 /**
  * Installs the dependencies if node_modules is missing or differs from the lock file, unless they would not
- * run on this machine.
+ * run on this machine. Under a Node that does not fit, the calling script begins anew under one that does.
  * @param {Scope} scope
  * @param {string} root
  */
 export async function install(scope = 'all', root = ROOT, run = runNode, machine = thisMachine) {
   const stamp = join(root, 'node_modules/.acuity-lock-hash');
   const problem = problemOf(machine());
-  if (problem !== undefined) throw new StepFailed(problem);
+  if (problem !== undefined) {
+    // Every script of a clone comes by here: where only the Node does not fit, it goes on under one that does.
+    const { underFittingNode } = await import('./ownNode.js');
+    await underFittingNode(process.env['npm_lifecycle_event'] ?? 'install');
+    throw new StepFailed(problem);
+  }
   const { platform, arch } = process;
   const lock = `${hashOf(root, ['package-lock.json'])} ${platform}-${arch}`;
   const isInstalled = () => [`${lock} ${scope}`, `${lock} all`].includes(readStamp(stamp));

@@ -1,4 +1,4 @@
-/** `npm start` and `npm test` under a Node for which the HTTP library has no binary. */
+/** Scripts under a Node for which the HTTP library has no binary. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, readdirSync, readFileSync } from 'node:fs';
@@ -233,7 +233,7 @@ t.test('its own death and npm’s stop what it started', async (t) => {
 
 t.test('without a registry: the sentence of before, and nothing half-made', async (t) => {
   const cwd = writeUnfit(t);
-  for (const name of ['start', 'test']) {
+  for (const name of ['start', 'test', 'build']) {
     const env = cleanEnvironment({
       NONE: '1',
       // Where this Node was brought, npm does not stand beside it.

@@ -6,7 +6,7 @@ import { AdapterError } from './adapterError.js';
 import { chooseNight, dateOf, type Night, type Window } from './choose.js';
 import { Field, fieldsOf, type Sent } from './field.js';
 import type { Left, Records } from './records.js';
-import { FIRST_MS, LAST_MS, offsetAt } from './zone.js';
+import { HOUR_MS, FIRST_MS, LAST_MS, offsetAt } from './zone.js';
 
 /** The options of every adapter, besides the provider's data. */
 export interface AdapterOptions {
@@ -69,7 +69,6 @@ export interface Adapted {
   readonly left: readonly Left[];
 }
 
-const HOUR_MS = 3_600_000;
 const NIGHT_WITHIN_HOURS = 20;
 
 /** The session of a provider's records. */

@@ -2,6 +2,7 @@ import { AdapterError } from './adapterError.js';
 import { grouped, once, runsOf } from './ordered.js';
 import { attempt, checkSpan, leftOf, type Left, type SleepRecord } from './records.js';
 import type { Span } from './sleep.js';
+import { DAY_MS, HOUR_MS } from './zone.js';
 
 /** A night: one sleep, or several that are one. @internal */
 export interface Night extends Span {
@@ -26,8 +27,6 @@ export interface Window {
   readonly eastMs: (record: SleepRecord, ms: number) => number | undefined;
 }
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** Parts closer together than this belong to one night; */
 const GAP_MAX_MS = 3 * HOUR_MS;
 /** than this by any local clock: an export may be written in another zone than it was slept in. */

@@ -3,6 +3,7 @@ import type { Kind, Span } from './sleep.js';
 import { UnitError } from './unitChecks.js';
 import type { Field } from './field.js';
 import type { SleepDetails } from './records.js';
+import { DAY_MS } from './zone.js';
 
 type Durations = Pick<SleepDetails, 'stages' | 'asleepS' | 'unmeasuredS' | 'left'>;
 
@@ -135,7 +136,6 @@ export function untilNext(points: readonly Omit<Stretch, 'to'>[], endMs: number)
   return points.map((point, index) => ({ ...point, to: points[index + 1]?.from ?? endMs }));
 }
 
-const DAY_MS = 24 * 3_600_000;
 /** Running sums: milliseconds of each kind, and how many intervals can't be: that end before they begin, or overlap. */
 const NONE = { deep: 0, rem: 0, light: 0, awake: 0, asleep: 0, reversed: 0, overlapping: 0 };
 

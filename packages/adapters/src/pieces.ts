@@ -60,9 +60,8 @@ export function pieceRecords(
 /** Whether one of the sleeps, in order and without overlap, takes half of the session: then it is that sleep's own. */
 function isAmong({ fromMs, toMs }: SleepRecord, sleeps: readonly SleepRecord[]): boolean {
   const sleep = sleeps[firstFrom(fromMs, sleeps, (one) => one.toMs)];
-  return (
-    sleep !== undefined && 2 * (Math.min(toMs, sleep.toMs) - Math.max(fromMs, sleep.fromMs)) >= toMs - fromMs
-  );
+  const sharedMs = sleep === undefined ? 0 : Math.min(toMs, sleep.toMs) - Math.max(fromMs, sleep.fromMs);
+  return 2 * sharedMs >= toMs - fromMs;
 }
 
 /** Sleep after a longer pause is a part of its own. */

@@ -2,6 +2,7 @@ import { AdapterError } from './adapterError.js';
 import type { Field } from './field.js';
 import type { Series } from './series.js';
 import type { Span, StageDurations } from './sleep.js';
+import { DAY_MS } from './zone.js';
 
 /** The common form that every provider's records are mapped to. */
 
@@ -86,8 +87,6 @@ export function attempt<Made>(work: () => Made, otherwise: (flaw: AdapterError) 
     throw error;
   }
 }
-
-const DAY_MS = 24 * 3_600_000;
 
 /** @throws AdapterError if a record can't last from one moment to the other @internal */
 export function checkSpan(field: Field, fromMs: number, toMs: number): undefined {

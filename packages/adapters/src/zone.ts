@@ -1,12 +1,13 @@
 import { AdapterError } from './adapterError.js';
 
+/** @internal */
+export const [MINUTE_MS, HOUR_MS, DAY_MS] = [60_000, 3_600_000, 86_400_000];
 /** Day, time and an optional offset; Apple Health writes spaces between them. */
 const TIME =
   /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?: *(?:[Zz]|[+-](?:[01]\d|2[0-3]):?[0-5]\d))?$/;
 /** A longer text is no time. */
 const TIME_LENGTH_MAX = 64;
 const DATE_LENGTH = 10;
-const DAY_MS = 86_400_000;
 /** No watch records other years: before 1973 a time is most likely of a clock that was never set. */
 export const FIRST_MS = 1e11;
 export const LAST_MS = Date.UTC(2150, 0, 1);
@@ -72,7 +73,7 @@ export function offsetMs(zone: string): number | undefined {
   const found = /^([+-])([01]\d|2[0-3]):?([0-5]\d)$/.exec(zone);
   if (found === null) return undefined;
   const minutes = Number(found[2]) * 60 + Number(found[3]);
-  return (found[1] === '-' ? -minutes : minutes) * 60_000;
+  return (found[1] === '-' ? -minutes : minutes) * MINUTE_MS;
 }
 
 /**
@@ -87,7 +88,6 @@ export function offsetAt(ms: number, zone: string): number {
 
 /** In so long a time no zone changes its offset twice: the shortest break of summer time, of Ramadan, was four weeks. */
 const SPAN_MS = 16 * DAY_MS;
-const MINUTE_MS = 60_000;
 const FIRST_SPAN = Math.floor(FIRST_MS / SPAN_MS);
 const SPANS = Math.ceil(LAST_MS / SPAN_MS) - FIRST_SPAN;
 /** Minutes that are not known yet: no zone is that far west, and no span that long. */

@@ -5,6 +5,7 @@ import { listOf, type Field, type Sent } from '../field.js';
 import { pieceRecords, type SentPiece } from '../pieces.js';
 import { leftOf, readEach, type Left, type Records } from '../records.js';
 import { Series, type Reading } from '../series.js';
+import { DAY_MS, HOUR_MS } from '../zone.js';
 
 /**
  * Apple Health: what an app reads from HealthKit, in the names of the export of the Health app; types and values as in
@@ -41,8 +42,6 @@ const VALUES: ReadonlyMap<string, Kind | 'inBed'> = new Map([
   ['5', 'rem'],
 ]);
 const PER_MINUTE: Readonly<Record<string, number>> = { 'count/min': 1, 'count/s': 60 };
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 /** A night that counts did not begin longer before; an earlier one is told. */
 const NIGHTS_MS = 3 * DAY_MS;
 const EXPORT =

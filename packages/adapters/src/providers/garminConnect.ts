@@ -4,8 +4,7 @@ import { refuseOthers, type Field, type Sent } from '../field.js';
 import { sleepRecords, type Records, type SentSleep, type SleepDetails } from '../records.js';
 import { series, type Series } from '../series.js';
 import type { Span } from '../sleep.js';
-
-const DAY_MS = 86_400_000;
+import { DAY_MS } from '../zone.js';
 
 /**
  * Garmin Connect, as python-garminconnect and garth (`connectapi`) return its answers: not documented by Garmin, and

@@ -14,6 +14,7 @@ import {
 import { firstFrom, once } from '../ordered.js';
 import { sleepRecords, type Records, type SentSleep, type SleepDetails } from '../records.js';
 import { Series, type Sample } from '../series.js';
+import { DAY_MS, MINUTE_MS } from '../zone.js';
 
 /**
  * Polar AccessLink v3: https://www.polar.com/accesslink-api (sleep, nightly recharge, continuous heart rate),
@@ -35,8 +36,6 @@ export interface PolarInput extends AdapterOptions {
   readonly heart_rate?: unknown;
 }
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 /** By number; 5 is unknown. */
 const LEVELS: readonly Stage[] = ['awake', 'rem', 'light', 'light', 'deep'];
 

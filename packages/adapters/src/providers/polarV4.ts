@@ -3,6 +3,7 @@ import { durations, untilNext } from '../durations.js';
 import { recordsOf, type Field } from '../field.js';
 import type { SentSleep, SleepDetails } from '../records.js';
 import { Series } from '../series.js';
+import { MINUTE_MS } from '../zone.js';
 
 /**
  * Polar AccessLink v4 ("Dynamic API"), https://www.polar.com/polar-api-v4: its page could not be read. The names are
@@ -18,7 +19,6 @@ const STATES: Readonly<Record<string, Stage>> = {
   NONREM2: 'light',
   NONREM3: 'deep',
 };
-const MINUTE_MS = 60_000;
 
 /** The nights of `/v4/data/sleeps`, of a list of its answers, because each covers one day, or of an export. @internal */
 export function nightSleepsOf(sent: Field): Field[] | undefined {

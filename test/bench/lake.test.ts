@@ -8,7 +8,8 @@ t.test('npm run bench -- lake scores a lake in each way', async (t) => {
   const args = ['.build/bench/main.js', 'lake', ...options.split(' ')];
   const { code, stdout, stderr } = await ended(process.execPath, args, { cwd: REPOSITORY });
   t.equal(code, 0, stderr);
+  // Less the start, which is most of so few rows and varies by more: their cost may be below 0.
   for (const way of ['history', 'ndjson', 'sort'])
-    t.match(stdout, new RegExp(`\\| ${way} +\\| +300 \\| +\\d`), way);
+    t.match(stdout, new RegExp(`\\| ${way} +\\| +300 \\| +-?\\d`), way);
   await t.rejects(runLake(['--ways', 'avro']), { message: /no way is called avro/ });
 });

@@ -7,7 +7,7 @@ export const CLEAR_LINE = '\r\u001b[K';
 
 /**
  * Draws "42 %  2 min left  420,000 lines  21,000/s  3 bad" repeatedly; share and time only with `totalBytes`, the size of
- * all files. @returns the function to call at the end, which removes the line
+ * all files: within one of lines they go on, a table counts when it is done. @returns the function to call at the end, which removes the line
  */
 export function showProgress(
   terminal: { write(text: string): unknown; readonly columns?: number },
@@ -28,11 +28,12 @@ export function showProgress(
   };
 }
 
-/** "42 %  2 min left  "; the time only once it can be told. */
+/** "42 %  2 min left  ", once something is done. */
 function shareWords(share: number, elapsedMs: number): string {
+  if (!(share > 0)) return '';
   const leftS = (elapsedMs / 1000) * (1 / share - 1);
   const left = leftS < 90 ? `${Math.ceil(leftS)} s` : `${Math.round(leftS / 60)} min`;
-  return `${Math.floor(100 * share)} %  ${Number.isFinite(leftS) ? `${left} left  ` : ''}`;
+  return `${Math.floor(100 * share)} %  ${left} left  `;
 }
 
 /** A message as lines of a terminal, which break between words. */

@@ -104,6 +104,11 @@ export type RunConfig = Pick<
 /** What a run takes of the scorer. */
 export type RunScorer = Pick<Scorer, 'model' | 'admit' | 'admitExplained'>;
 
+/** Bytes of a file; undefined of a SELECT and of what lies in a store. */
+export function sizeOf({ path, query }: Input): number | undefined {
+  return query === undefined && !isRemote(path) ? statSync(path, { throwIfNoEntry: false })?.size : undefined;
+}
+
 /** One run over standard input or files, with its state. */
 export class Run {
   inputs: readonly Input[] = [];
@@ -218,6 +223,7 @@ export class Run {
     const reading = { ...this.reading, constants: scorer.model.measured };
     for (const input of todo) {
       this.current = input.name;
+      const bytesBefore = this.tally.bytes;
       const into = async (target: Pick<Target, 'write' | 'writeBad'>): Promise<void> =>
         this.scoreRows(await openInput(input, reading), scorer, { ...input, ...target });
       if (this.results === undefined) await into({ write: async () => undefined });
@@ -225,6 +231,8 @@ export class Run {
         await this.results.make(input, ({ scores, bad }) =>
           into({ write: scores.write, writeBad: bad.write }),
         );
+      // The engine does not tell how far it is within a file.
+      this.tally.bytes = bytesBefore + (sizeOf(input) ?? NaN);
     }
     if (!this.isStream) return;
     const { stdin, write } = this.streams;

@@ -1,4 +1,3 @@
-import { statSync } from 'node:fs';
 import { systemClock } from '../base/clock.js';
 import { FileLockError } from '../files/fileLock.js';
 import { collectWithoutHelpers } from '../process/collector.js';
@@ -9,7 +8,7 @@ import type { Config } from '../config/options.js';
 import { loadBundle } from '../model/bundle.js';
 import { openScorer, type HungListener } from '../scoring/openScorer.js';
 import type { Scorer, ScoringModel } from '../scoring/scorer.js';
-import { Run, type ScoreOptions } from './run.js';
+import { Run, sizeOf, type ScoreOptions } from './run.js';
 import { newTally, type RowTally } from './scorePages.js';
 import { CLEAR_LINE, showProgress, summaryLine, wrapped } from './progress.js';
 import { messageOf, OperatorError } from '../base/errors.js';
@@ -103,11 +102,10 @@ interface Work {
   readonly say: (line: string) => void;
 }
 
-/** The size of files of lines, of which bytes are counted; undefined if others are among them. */
+/** The size of all files; undefined if that of one is not known. */
 function bytesIn(inputs: readonly Input[]): number | undefined {
-  const areLines = inputs.every(({ format, query }) => format === 'ndjson' && query === undefined);
-  if (inputs.length === 0 || !areLines) return undefined;
-  return inputs.reduce((sum, { path }) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0);
+  const sum = inputs.reduce((bytes, input) => bytes + (sizeOf(input) ?? NaN), 0);
+  return sum > 0 ? sum : undefined;
 }
 
 async function work({ scorer, tally, run, todo, say }: Work): Promise<Pick<RunEnd, 'code' | 'isWhole'>> {

@@ -4,13 +4,14 @@ import { showProgress, wrapped } from '#acuity/lake/progress.js';
 import { newTally } from '#acuity/lake/scorePages.js';
 
 t.test('share and time left stand there where the sizes of the files are known', async (t) => {
-  for (const [totalBytes, shown] of [
-    [400, /25 % {2}30 s left {2}1,000 lines {2}100\/s$/],
-    [undefined, /^[^%]*1,000 lines {2}100\/s$/],
+  for (const [totalBytes, bytes, shown] of [
+    [400, 100, /25 % {2}30 s left {2}1,000 lines {2}100\/s$/],
+    [400, 0, /^[^%]*1,000 lines {2}100\/s$/],
+    [undefined, 100, /^[^%]*1,000 lines {2}100\/s$/],
   ] as const) {
     const drawn: string[] = [];
     const terminal = { columns: 80, write: (text: string) => drawn.push(text) };
-    const tally = { ...newTally(), lines: 1_000, bytes: 100 };
+    const tally = { ...newTally(), lines: 1_000, bytes };
     let nowMs = 0;
     const hide = showProgress(terminal, { tally, totalBytes }, () => nowMs);
     nowMs = 10_000;

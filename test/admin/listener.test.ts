@@ -201,3 +201,18 @@ t.test('half heads and pages that wait take no places from probes', async (t) =>
   await Promise.all(heads.slice(0, 96).map((connection) => connection.closed()));
   t.pass('the oldest connections that say nothing are closed');
 });
+
+t.test('a request behind another on its connection is refused, and takes no place', async (t) => {
+  const { admin, dashboard, get } = await listen(t);
+  const connection = await Connection.open(admin.port);
+  const requests = ['/events', ...Array.from({ length: 64 }, () => '/metrics')].map(
+    (path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`,
+  );
+  await connection.write(requests.join(''));
+  await until(() => dashboard.viewerCount === 1);
+  connection.destroy();
+  await until(() => dashboard.viewerCount === 0);
+  const viewer = await open(admin.port, '/events');
+  t.equal((await get('/metrics')).status, 200);
+  viewer.destroy();
+});

@@ -259,15 +259,24 @@ async function filesOf(name: string, options: FindOptions): Promise<NamedFile[]>
   if (isFile && !isPattern) return [{ path, base: dirname(path) }];
   const found = isFar
     ? await foundInStore(path, options)
-    : foundBelow(base, isPattern ? meaningOf(path) : /^/, options);
+    : foundBelow(base, isPattern ? meaningOf(path) : () => true, options);
   if (isPattern && found.length === 0) throw new OperatorError(`${name}: no file matches`);
   return readable(found, base, options);
 }
 
 const PATTERN = /[*?[]/;
 
+/** Whether a pattern means what was found, or a link to a folder that it leads through. */
+function meaningOf(pattern: string): (found: Found) => boolean {
+  const whole = regExpOf(pattern);
+  const upTo = (path: string): string => pattern.split('/', path.split('/').length).join('/');
+  return ({ path, entry }) =>
+    whole.test(path) ||
+    (entry?.isSymbolicLink() === true && existsSync(`${path}/`) && regExpOf(upTo(path)).test(path));
+}
+
 /** The paths that a pattern means, and those below a folder that it means. */
-function meaningOf(pattern: string): RegExp {
+function regExpOf(pattern: string): RegExp {
   const source = pattern.replaceAll(/\*\*\/?|\[[^\]]+\]|[\\^$.*+?()[{|]/g, (part) => {
     if (part.startsWith('**')) return part.endsWith('/') ? '(.*/)?' : '.*';
     if (part === '*' || part === '?') return part === '*' ? '[^/]*' : '[^/]';
@@ -297,13 +306,12 @@ const VERSIONED: readonly (readonly [mark: RegExp, table: string])[] = [
   [/\.metadata\.json$/, 'an Iceberg'],
 ];
 
-/** What is below a folder, with paths that match; links to folders are not followed. @throws OperatorError */
-function foundBelow(folder: string, meant: RegExp, { outDir }: FindOptions): Found[] {
+/** What is below a folder and is meant; links to folders are not followed. @throws OperatorError */
+function foundBelow(folder: string, isMeant: (found: Found) => boolean, { outDir }: FindOptions): Found[] {
   const out = outDir === undefined || resolve(outDir) === folder ? undefined : resolve(outDir);
   const all = [...entriesBelow(folder)];
   const found = all.filter(
-    ({ path, entry }) =>
-      meant.test(path) && !entry.isDirectory() && (out === undefined || !isWithin(path, out)),
+    (one) => !one.entry.isDirectory() && isMeant(one) && (out === undefined || !isWithin(one.path, out)),
   );
   for (const { entry } of all) {
     const [, table] = VERSIONED.find(([mark]) => mark.test(entry.name)) ?? [];

@@ -131,6 +131,9 @@ t.test('what is not read of a folder is told', async (t) => {
     /8 a link to no file: name what it leads to \(a-latest, k=1\/up, k=2, …\)/,
   ])
     t.match(told[0], part);
+  const through = await read(root, ['lake/k=*/?.csv']);
+  t.strictSame(through.names, ['lake/k=1/a.csv']);
+  t.match(through.told, [/: not read: 2 a link to no file: name what it leads to \(k=2, k=3\)$/]);
   const hive = await read(root, ['lake'], { format: 'parquet' });
   t.ok(hive.names.includes('lake/000000_0'), 'as Hive names its files');
   const written = ['a.scores.csv', 'a.scores.parquet', 'a.bad.ndjson', 'out/a.scores.csv', 'state.json'];

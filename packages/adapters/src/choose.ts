@@ -31,6 +31,8 @@ export interface Window {
 const GAP_MAX_MS = 3 * HOUR_MS;
 /** than this by any local clock: an export may be written in another zone than it was slept in. */
 const GAP_ANYWHERE_MS = 1.5 * HOUR_MS;
+/** After such a gap no night is longer: a worker who comes home in the morning sleeps twice. */
+const NIGHT_MAX_MS = 14 * HOUR_MS;
 /** A shorter piece that ended longer before the main one than this is a nap. */
 const PIECE_MIN_MS = 1.5 * HOUR_MS;
 const PIECE_BEFORE_MS = HOUR_MS;
@@ -279,9 +281,7 @@ function withoutEarlyNaps(parts: Night['parts'], left: Remainder): Night['parts'
     piece.fromMs < main.fromMs && lengthMs(piece) < PIECE_MIN_MS && !piece.parts.some(({ isMain }) => isMain);
   for (const piece of pieces.filter(isNap))
     left.addNight(piece, () => `a nap before ${main.parts[0].field.place}`);
-  const [first = parts[0], ...others] = pieces
-    .filter((piece) => !isNap(piece))
-    .flatMap((piece) => piece.parts);
+  const [first = parts[0], ...others] = pieces.flatMap((one) => (isNap(one) ? [] : one.parts));
   return [first, ...others];
 }
 
@@ -289,6 +289,7 @@ function isOne(parts: Night['parts'], b: SleepRecord, window: Window): boolean {
   const last = lastOf(parts);
   if (b.fromMs - last.toMs >= GAP_MAX_MS || b.toMs - parts[0].fromMs > DAY_MS) return false;
   if (b.fromMs - last.toMs < GAP_ANYWHERE_MS) return true;
+  if (b.toMs - parts[0].fromMs > NIGHT_MAX_MS) return false;
   return [last, b].every((part) => !isAfternoon(hourOf(part, window)));
 }
 

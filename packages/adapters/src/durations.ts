@@ -3,7 +3,7 @@ import type { Kind, Span } from './sleep.js';
 import { UnitError } from './unitChecks.js';
 import type { Field } from './field.js';
 import type { SleepDetails } from './records.js';
-import { DAY_MS } from './zone.js';
+import { DAY_MS, HOUR_MS } from './zone.js';
 
 type Durations = Pick<SleepDetails, 'stages' | 'asleepS' | 'unmeasuredS' | 'left'>;
 
@@ -30,12 +30,8 @@ export function durations(
   given: Sums,
   staged?: readonly [field: Field, () => Intervals],
 ): Durations {
-  const sums = Object.fromEntries(
-    Object.entries(given).map(([name, value]) => [
-      name,
-      value === undefined ? undefined : value * UNIT_S[unit],
-    ]),
-  ) as Sums;
+  const scaled = Object.entries(known(given)).map(([name, value]) => [name, value * UNIT_S[unit]]);
+  const sums = Object.fromEntries(scaled) as Sums;
   if (staged === undefined || [sums.deep, sums.rem, sums.light].some((value) => (value ?? 0) > 0))
     return ofSums(field, span, unit, sums);
   const [named, intervals] = staged;
@@ -74,11 +70,7 @@ function ofSums(
   const isSomeUnknown = unknown > 0 && hasStages;
   const why = isInBed ? IN_BED : isStaged && isPartial ? PARTIAL : isSomeUnknown ? SOME_UNKNOWN : undefined;
   const left = why === undefined ? [] : [{ what: field.place, why }];
-  return {
-    stages: known({ ...(hasStages && { deep, rem, light }), awake }),
-    asleepS,
-    left,
-  };
+  return { stages: known({ ...(hasStages && { deep, rem, light }), awake }), asleepS, left };
 }
 
 /** Stages that add up to a smaller share of the stated sleep, or of its time, do not cover the whole sleep. */
@@ -131,9 +123,17 @@ export interface Stretch {
   readonly to: number;
 }
 
+/** No stage of sleep goes on for longer to the end: then what came after the last moment was not sent. */
+const LAST_MAX_MS = 4 * HOUR_MS;
+
 /** Intervals from the moments at which stages begin, in order; each lasts until the next. @internal */
 export function untilNext(points: readonly Omit<Stretch, 'to'>[], endMs: number): Stretch[] {
-  return points.map((point, index) => ({ ...point, to: points[index + 1]?.from ?? endMs }));
+  return points.map(({ stage, from }, index) => {
+    const to = points[index + 1]?.from ?? endMs;
+    const isCut =
+      index === points.length - 1 && to - from > LAST_MAX_MS && stage !== 'asleep' && stage !== 'awake';
+    return { stage: isCut ? undefined : stage, from, to };
+  });
 }
 
 /** Running sums: milliseconds of each kind, and how many intervals can't be: that end before they begin, or overlap. */

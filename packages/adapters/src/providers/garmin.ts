@@ -50,7 +50,7 @@ function sleepOf(field: Field): SentSleep {
   const from = field.get('startTimeInSeconds');
   const stages = {
     deep: field.get('deepSleepDurationInSeconds').number(),
-    rem: field.get('remSleepInSeconds').number(),
+    rem: field.either('remSleepInSeconds', 'remSleepDurationInSeconds').number(),
     light: field.get('lightSleepDurationInSeconds').number(),
     awake: field.get('awakeDurationInSeconds').number(),
   };

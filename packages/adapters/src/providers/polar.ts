@@ -121,10 +121,8 @@ function stagesOf(field: Field, span: Span, begin: string) {
   };
   const levels = () => {
     const points = new ClockSamples(hypnogram).dated(span.fromMs, Infinity, begin);
-    return untilNext(
-      points.map(({ at, value }) => ({ stage: LEVELS[value ?? -1], from: at })),
-      span.toMs,
-    );
+    const begins = points.map(({ at, value }) => ({ stage: LEVELS[value ?? -1], from: at }));
+    return untilNext(begins, span.toMs);
   };
   return durations(field, span, 'seconds', sums, [hypnogram, levels]);
 }

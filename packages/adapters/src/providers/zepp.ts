@@ -1,7 +1,7 @@
 import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
 import { listOf, ROWS, type Field, type Sent } from '../field.js';
-import { sleepRecords, type Records, type SentSleep } from '../records.js';
+import { sleepRecords, type Records, type SentSleep, type SleepDetails } from '../records.js';
 import { series } from '../series.js';
 import type { Span } from '../sleep.js';
 
@@ -36,14 +36,14 @@ function momentOf(row: Field): number {
 
 function sleepOf(field: Field): SentSleep {
   const [from, to] = [field.get('start'), field.get('stop')];
-  const minutes = (name: string) => field.cell(name).quotedNumber();
-  const read = (span: Span) =>
-    durations(field, span, 'minutes', {
-      deep: minutes('deepSleepTime'),
-      rem: minutes('REMTime'),
-      light: minutes('shallowSleepTime'),
-      awake: minutes('wakeTime'),
-    });
+  const naps = field.cell('naps');
+  const hasNaps = naps.isText && naps.text() !== '[]';
+  const read = (span: Span): SleepDetails => {
+    const columns = ['deepSleepTime', 'REMTime', 'shallowSleepTime', 'wakeTime'];
+    const [deep, rem, light, awake] = columns.map((name) => field.cell(name).quotedNumber());
+    const { left = [], ...rest } = durations(field, span, 'minutes', { deep, rem, light, awake });
+    return { ...rest, left: hasNaps ? [...left, { what: naps.place, why: 'naps are not read' }] : left };
+  };
   // A day without a night has a row of zeros.
   const unusable = !from.isAbsent && from.isSame(to) ? 'a day without sleep' : undefined;
   return { field, from, to, eastMs: () => undefined, unusable, read };

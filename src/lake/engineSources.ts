@@ -182,9 +182,9 @@ async function checkClosed(
       let before = delimiter;
       if (opened > 0 || text?.includes('"') === true)
         for (const letter of text ?? '') {
-          if (letter === '"' && opened > 0) opened = 0;
-          else if (letter === '"' && (before === delimiter || before === '"')) opened = line;
-          before = letter;
+          if (letter !== '"') before = letter;
+          else if (opened > 0) [opened, before] = [0, letter];
+          else if (before === delimiter || before === '"') opened = line;
         }
     }
   if (opened > 0)

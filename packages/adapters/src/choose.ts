@@ -31,8 +31,6 @@ export interface Window {
 const GAP_MAX_MS = 3 * HOUR_MS;
 /** than this by any local clock: an export may be written in another zone than it was slept in. */
 const GAP_ANYWHERE_MS = 1.5 * HOUR_MS;
-/** After such a gap no night is longer: a worker who comes home in the morning sleeps twice. */
-const NIGHT_MAX_MS = 14 * HOUR_MS;
 /** A shorter piece that ended longer before the main one than this is a nap. */
 const PIECE_MIN_MS = 1.5 * HOUR_MS;
 const PIECE_BEFORE_MS = HOUR_MS;
@@ -289,7 +287,6 @@ function isOne(parts: Night['parts'], b: SleepRecord, window: Window): boolean {
   const last = lastOf(parts);
   if (b.fromMs - last.toMs >= GAP_MAX_MS || b.toMs - parts[0].fromMs > DAY_MS) return false;
   if (b.fromMs - last.toMs < GAP_ANYWHERE_MS) return true;
-  if (b.toMs - parts[0].fromMs > NIGHT_MAX_MS) return false;
   return [last, b].every((part) => !isAfternoon(hourOf(part, window)));
 }
 

@@ -3,7 +3,7 @@ import type { Kind, Span } from './sleep.js';
 import { UnitError } from './unitChecks.js';
 import type { Field } from './field.js';
 import type { SleepDetails } from './records.js';
-import { DAY_MS, HOUR_MS } from './zone.js';
+import { DAY_MS } from './zone.js';
 
 type Durations = Pick<SleepDetails, 'stages' | 'asleepS' | 'unmeasuredS' | 'left'>;
 
@@ -123,17 +123,9 @@ export interface Stretch {
   readonly to: number;
 }
 
-/** No stage of sleep goes on for longer to the end: then what came after the last moment was not sent. */
-const LAST_MAX_MS = 4 * HOUR_MS;
-
 /** Intervals from the moments at which stages begin, in order; each lasts until the next. @internal */
 export function untilNext(points: readonly Omit<Stretch, 'to'>[], endMs: number): Stretch[] {
-  return points.map(({ stage, from }, index) => {
-    const to = points[index + 1]?.from ?? endMs;
-    const isCut =
-      index === points.length - 1 && to - from > LAST_MAX_MS && stage !== 'asleep' && stage !== 'awake';
-    return { stage: isCut ? undefined : stage, from, to };
-  });
+  return points.map((point, index) => ({ ...point, to: points[index + 1]?.from ?? endMs }));
 }
 
 /** Running sums: milliseconds of each kind, and how many intervals can't be: that end before they begin, or overlap. */

@@ -3,7 +3,7 @@ const RULES = '^packages/rules/';
 /** Sessions from what providers send: the service's own thread and the TypeScript client have it in common. */
 const ADAPTERS = '^packages/adapters/';
 
-/** The import arrows of docs/ARCHITECTURE.md, as rules. Each layer names the layers that it may import; all may import packages/rules. */
+/** The import arrows of docs/internals/ARCHITECTURE.md, as rules. Each layer names the layers that it may import; all may import packages/rules. */
 const LAYERS = {
   base: [],
   files: ['base'],

@@ -1,5 +1,10 @@
-/** `npm run check`: finds words that make sentences hard to read, with their usual replacements (docs/CONTRIBUTING.md). */
+/**
+ * `npm run check`: finds words and comments that make sentences hard to read, with the remedy
+ * (docs/internals/CONTRIBUTING.md). `--strict` also checks how files and docstrings begin; `--count` counts these.
+ */
 import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { ROOT } from './prepare.js';
 
 const WORDS = {
@@ -14,22 +19,106 @@ const BEHIND = String.raw`(?<!left |leave |leaves |leaving |nothing |data )\bbeh
 /** Text that names the words, or that is generated. */
 const LEFT_OUT = [
   'scripts/words.js',
-  'docs/CONTRIBUTING.md',
+  'docs/internals/CONTRIBUTING.md',
   'package-lock.json',
   'LICENSE',
   'packages/cases',
   'native-models/acuity-base',
 ];
 
-let isFound = false;
-for (const [pattern, instead] of [
-  ...Object.entries(WORDS).map(([words, instead]) => [`\\b(${words})\\b`, instead]),
-  [BEHIND, '"after", for time and order'],
-]) {
-  const files = ['--', '.', ...LEFT_OUT.map((path) => `:!${path}`)];
-  const { stdout } = spawnSync('git', ['grep', '-nIiP', pattern, ...files], { cwd: ROOT, encoding: 'utf8' });
-  if (stdout === '') continue;
-  isFound = true;
-  process.stderr.write(`${stdout}instead: ${instead}\n\n`);
+const git = (...args) => spawnSync('git', args, { cwd: ROOT, encoding: 'utf8' }).stdout.trimEnd();
+const PATHS = git('ls-files', '--cached', '--others', '--exclude-standard')
+  .split('\n')
+  .filter((path) => path !== '' && existsSync(join(ROOT, path)));
+const textOf = (path) => readFileSync(join(ROOT, path), 'utf8');
+/** Paths and texts of our sources. */
+const OURS = PATHS.filter((path) => /\.(ts|js|cjs)$/.test(path)).map((path) => [path, textOf(path)]);
+const SRC = OURS.filter(([path]) => path.startsWith('src/'));
+
+/** Files of `src` whose first docstring says something else than what the file is. */
+const heads = () =>
+  SRC.filter(([path, text]) => !saysWhatItIs(path, text)).map(([path, text]) => {
+    const [first = 'no docstring'] = /\/\*\*.*/.exec(text) ?? [];
+    return `${path}: ${first.trim()}`;
+  });
+
+/**
+ * The first docstring stands before the imports or apart from what follows; or it belongs to the only export, or to
+ * the export that the file is named after (`batch.ts`: Batch, openBatch).
+ */
+function saysWhatItIs(path, text) {
+  const first = /^( *)\/\*\*[^]*?\*\/\n/m.exec(text);
+  if (first === null || first[1] !== '') return false;
+  const after = text.slice(first.index + first[0].length);
+  if (/^(\n|import )/.test(after)) return true;
+  const EXPORT =
+    /^export (?:(?:declare|abstract|async) )*(?:const|let|class|function|interface|type)\*? (\w+)/;
+  const [, name] = EXPORT.exec(after) ?? [];
+  if (name === undefined) return false;
+  const names = new Set([...text.matchAll(new RegExp(EXPORT, 'gm'))].map(([, each]) => each));
+  const file = path.replace(/^.*\/|\.ts$/g, '');
+  return names.size === 1 || name.toLowerCase().endsWith(file.toLowerCase());
 }
-process.exitCode = isFound ? 1 : 0;
+
+/** Docstrings that open with a clause, which a reader must finish before the sentence has a subject. */
+const clauses = () =>
+  OURS.filter(([path]) => /^(src|assembly|packages\/(adapters|rules)|test\/fixtures)\//.test(path)).flatMap(
+    ([path, text]) =>
+      [...text.matchAll(/^ *\/\*\*\s+(?:\* )?((?:What|Of|So many|As many|That)\b.*)/gm)].map(
+        ({ index, 1: sentence }) => `${path}:${text.slice(0, index).split('\n').length}: ${sentence}`,
+      ),
+  );
+
+const COMMENT = /\/\*[^]*?\*\/|(?<=^|\s)\/\/ .*$/gm;
+const CODE_SPAN = /(?<!`)`[^`\n]+`/g;
+const FILE = /(?<![\w/.:@#-])(?:[\w.-]+\/)*[\w.-]+\.(?:md|ts|js|cjs|py|rs|sh)\b(?![\w(/])/g;
+/** Packages, and what is built or installed. */
+const ELSEWHERE = /^uWebSockets\.js$|^(node_modules|dist|\.build)\/|\/dist\//;
+
+/** Files that comments or `docs/internals` name, by the end of a path, compiled or not, and that the repository has not. */
+function citations() {
+  const known = new Set(
+    PATHS.flatMap((path) => path.split('/').map((_, first, parts) => parts.slice(first).join('/'))),
+  );
+  const isKnown = (name) => known.has(name) || known.has(name.replace(/js$/, 'ts')) || ELSEWHERE.test(name);
+  const pages = PATHS.filter((path) => path.startsWith('docs/internals/'));
+  return [
+    ...OURS.map(([path, text]) => [path, text.match(COMMENT)]),
+    ...pages.map((path) => [path, textOf(path).match(CODE_SPAN)]),
+  ].flatMap(([path, texts]) => {
+    const names = (texts ?? [])
+      .flatMap((text) => text.match(FILE) ?? [])
+      .map((name) => name.replace(/^(\.\.?\/)+/, ''));
+    return names.filter((name) => !isKnown(name)).map((name) => `${path}: ${name}`);
+  });
+}
+
+const countIn = (found) => found.filter((line) => line.startsWith('src/')).length;
+if (process.argv.includes('--count')) {
+  const counts = {
+    'folders of src': new Set(SRC.flatMap(([path]) => path.split('/').slice(1, -1)[0] ?? [])).size,
+    'files of src': SRC.length,
+    'files of src over 300 lines': SRC.filter(([, text]) => text.split('\n').length > 301).length,
+    'files of src whose first sentence is about something else': countIn(heads()),
+    'docstrings of src that open with a clause': countIn(clauses()),
+  };
+  for (const [name, count] of Object.entries(counts)) process.stdout.write(`${count} ${name}\n`);
+  process.exit();
+}
+
+const words = [...Object.entries(WORDS).map(([any, instead]) => [`\\b(${any})\\b`, instead]), [BEHIND, '"after", for time and order']]; // prettier-ignore
+const files = ['--', '.', ...LEFT_OUT.map((path) => `:!${path}`)];
+const findings = [
+  ...words.map(([pattern, instead]) => [git('grep', '-nIiP', pattern, ...files), instead]),
+  [citations().join('\n'), 'a file of this repository, or a sentence'],
+];
+if (process.argv.includes('--strict')) {
+  findings.push([
+    heads().join('\n'),
+    'at the head what the file is, or first the export that it is named after',
+  ]);
+  findings.push([clauses().join('\n'), 'the thing or the verb first']);
+}
+for (const [found, instead] of findings)
+  if (found !== '') process.stderr.write(`${found}\ninstead: ${instead}\n\n`);
+process.exitCode = findings.some(([found]) => found !== '') ? 1 : 0;

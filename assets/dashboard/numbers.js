@@ -1,4 +1,4 @@
-/** Numbers for people. The sentences come from the service (src/admin/format.ts). */
+/** Numbers for people. The sentences come from the service (`src/admin/symptoms.ts`, `src/admin/diagnosis.ts`). */
 export const NONE = '–';
 
 const isNone = (value) => value === null || value === undefined || Number.isNaN(value);

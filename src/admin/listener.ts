@@ -106,7 +106,7 @@ export async function listenAdmin(
     const told = isRead(request) ? probe(path) : undefined;
     if (told !== undefined) return answer(response, told[0], { status: told[1] });
     const { status, detail } = PROBLEMS.overloaded;
-    // Of a request that waits behind another on its connection Node may never tell the end: it would keep its place.
+    // Of a request that waits for another on its connection Node may never tell the end: it would keep its place.
     const waits = response.socket === null;
     if (waits || underWay === UNDER_WAY_MAX) return answer(response, status, { detail });
     underWay++;

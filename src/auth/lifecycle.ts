@@ -27,7 +27,7 @@ interface KindDefaults {
   readonly lifetimeMs: number | null;
 }
 
-/** `interface.md` section 3: demo keys are valid for 90 days. */
+/** Demo keys are valid for 90 days. */
 const DEMO_LIFETIME_MS = 90 * DAY_MS;
 /** 62¹² ids: two keys of one store practically never collide. */
 const ID_LENGTH = 12;

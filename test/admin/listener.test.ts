@@ -202,7 +202,7 @@ t.test('half heads and pages that wait take no places from probes', async (t) =>
   t.pass('the oldest connections that say nothing are closed');
 });
 
-t.test('a request behind another on its connection is refused, and takes no place', async (t) => {
+t.test('a request after another on its connection is refused, and takes no place', async (t) => {
   const { admin, dashboard, get } = await listen(t);
   const connection = await Connection.open(admin.port);
   const requests = ['/events', ...Array.from({ length: 64 }, () => '/metrics')].map(

@@ -7,9 +7,10 @@ import {
   STATUSES,
   KEY_KINDS,
   allocateLoopMetrics,
-  PROCESS_METRICS,
 } from '#acuity/contract/metrics.js';
-import { exportMetrics, type ProcessReadings } from '#acuity/admin/metricsExport.js';
+import { defaultConfig } from '#acuity/config/options.js';
+import type { ProcessState } from '#acuity/admin/measurements.js';
+import { exportMetrics } from '#acuity/admin/metricsExport.js';
 import { RequestMetrics } from '#acuity/http/requestMetrics.js';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { WasmParser } from '#acuity/reading/wasmParser.js';
@@ -69,11 +70,8 @@ function scored(): MicroCase {
 }
 
 function scrape(): MicroCase {
-  const reading = { value: 1 };
-  const process = Object.fromEntries(
-    Object.keys(PROCESS_METRICS).map((key) => [key, reading]),
-  ) as ProcessReadings;
-  const metrics = exportMetrics(new MetricReader(METRICS, [allocateLoopMetrics()]), () => process);
+  const now = { version: '', config: defaultConfig(), state: { model: 'none' } as ProcessState, rssBytes: 1 };
+  const metrics = exportMetrics(new MetricReader(METRICS, [allocateLoopMetrics()]), () => now);
   return {
     name: 'a scrape of /metrics',
     units: 1,

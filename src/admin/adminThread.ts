@@ -9,11 +9,12 @@ import { plainError, type PlainError } from '../base/errors.js';
 import { MetricReader } from '../base/metrics.js';
 import type { Config } from '../config/options.js';
 import { METRICS } from '../contract/metrics.js';
+import { packageVersion } from '../process/packageVersion.js';
 import { Dashboard } from './dashboard.js';
 import { listenAdmin } from './listener.js';
 import type { ProcessState } from './measurements.js';
 import { exportMetrics } from './metricsExport.js';
-import { processReadings, rssReader } from './processReadings.js';
+import { rssReader } from './processMetrics.js';
 import { TimeSeries } from './timeSeries.js';
 import type { TryAnswer, TryQuestion } from './tryDesk.js';
 
@@ -45,6 +46,7 @@ async function open(main: MessagePort, first: ProcessState): Promise<number> {
   });
   const reader = new MetricReader(METRICS, metrics);
   const rssBytes = rssReader();
+  const version = packageVersion();
   const ask = <Value>(asked: FromAdminThread): Promise<Value> => call(main, asked);
   const { port } = await listenAdmin({
     host: config.adminHost,
@@ -52,7 +54,7 @@ async function open(main: MessagePort, first: ProcessState): Promise<number> {
     names: config.adminHosts.split(',').map((name) => name.trim()),
     heartbeats,
     silentMs,
-    metrics: exportMetrics(reader, processReadings({ config, state, rssBytes })),
+    metrics: exportMetrics(reader, () => ({ version, config, state: state(), rssBytes: rssBytes() })),
     dashboard: new Dashboard({
       reader,
       timeSeries: new TimeSeries({ reader, clock: systemClock, workers: config.workers, rssBytes }),

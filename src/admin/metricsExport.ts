@@ -7,16 +7,8 @@ import {
   type MetricReader,
   type MetricSpec,
 } from '../base/metrics.js';
-import { METRICS, PROCESS_METRICS, type LoopCatalogue } from '../contract/metrics.js';
-
-/** One number with its labels. */
-export interface MetricValue {
-  readonly value: number;
-  readonly labels?: Readonly<Record<string, string>>;
-}
-
-/** The process's own readings at the moment of asking. */
-export type ProcessReadings = Readonly<Record<keyof typeof PROCESS_METRICS, MetricValue>>;
+import { METRICS, type LoopCatalogue } from '../contract/metrics.js';
+import { PROCESS_METRICS, type ProcessMetric, type ProcessNow } from './processMetrics.js';
 
 export interface MetricsExport {
   readonly contentType: string;
@@ -24,21 +16,21 @@ export interface MetricsExport {
   text(): Promise<string>;
 }
 
-interface Sample extends MetricValue {
+/** One number with its labels. */
+interface Sample {
+  readonly value: number;
+  readonly labels?: Readonly<Record<string, string>>;
   readonly metricName?: string;
 }
 
 /** The only user of prom-client, which formats the text from numbers read when it is asked. */
-export function exportMetrics(
-  reader: MetricReader<LoopCatalogue>,
-  process: () => ProcessReadings,
-): MetricsExport {
+export function exportMetrics(reader: MetricReader<LoopCatalogue>, now: () => ProcessNow): MetricsExport {
   const registry = new Registry();
   for (const [key, spec] of Object.entries(METRICS) as [keyof LoopCatalogue, MetricSpec][]) {
     register(registry, spec, () => samplesOf(reader, key, spec));
   }
-  for (const [key, spec] of Object.entries(PROCESS_METRICS) as [keyof ProcessReadings, MetricSpec][]) {
-    register(registry, spec, () => [process()[key]]);
+  for (const metric of Object.values<ProcessMetric>(PROCESS_METRICS)) {
+    register(registry, metric, () => [{ value: metric.read(now()), labels: metric.labelsOf?.(now()) ?? {} }]);
   }
   return { contentType: registry.contentType, text: () => registry.metrics() };
 }

@@ -1,4 +1,4 @@
-import { METRICS, PROCESS_METRICS, type RefusalCause } from '../contract/metrics.js';
+import { METRICS, type RefusalCause } from '../contract/metrics.js';
 import {
   busiestLoop,
   meanOf,
@@ -9,7 +9,8 @@ import {
   type Recent,
   type RecentLimits,
 } from './measurements.js';
-import type { Point } from './timeSeries.js';
+import { PROCESS_METRICS } from './processMetrics.js';
+import type { CounterKey, Point } from './timeSeries.js';
 
 /** Amber: look at it before callers feel it. Red: callers feel it, or are about to. */
 export type Level = 'amber' | 'red';
@@ -91,8 +92,8 @@ export const SYMPTOMS: readonly Symptom[] = [
     remedy:
       'Search the log for "batch failed", "worker lost" and "request failed unexpectedly". A worker that is killed again and again is usually short of memory. After a change of model: go back to the one before.',
     signs: [
-      counted('workers lost', 'workersLost'),
-      counted('model runs failed', 'runsFailed'),
+      counted('workers lost', 'workerRestarts'),
+      counted('model runs failed', 'batchFaults'),
       refusals('requests failed unexpectedly', ['internal'], NEVER),
       refusals('refused: a worker hangs', ['hung'], NEVER),
     ],
@@ -268,9 +269,14 @@ export const SYMPTOMS: readonly Symptom[] = [
 
 type NumberOfPoint = { [Key in keyof Point]: Point[Key] extends number ? Key : never }[keyof Point];
 
-/** What each second counts and what must never happen. */
-function counted(what: string, key: NumberOfPoint): Sign {
-  return { what, value: (recent) => totalOf(recent, (point) => point[key]), words: count, ...NEVER };
+/** A counter of events that must never happen. */
+function counted(what: string, key: CounterKey): Sign {
+  return {
+    what,
+    value: (recent) => totalOf(recent, (point) => point.counted[key] ?? 0),
+    words: count,
+    ...NEVER,
+  };
 }
 
 function mean(

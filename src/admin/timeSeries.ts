@@ -1,4 +1,4 @@
-import { quantile, type MetricReader } from '../base/metrics.js';
+import { quantile, type KeysOfType, type MetricReader } from '../base/metrics.js';
 import { GRAPH_VARIANTS } from '../contract/graphVariant.js';
 import {
   METRICS,
@@ -17,6 +17,12 @@ export const POINTS_MAX = 900;
 const TOTAL = STAGES.indexOf('total');
 /** The stages that a request's time is made of, in order. */
 export const PARTS: readonly string[] = STAGES.slice(0, TOTAL);
+
+export type CounterKey = KeysOfType<LoopCatalogue, 'counter'>;
+/** Counters of events: of neither time nor several kinds. */
+const EVENTS = (Object.keys(METRICS) as CounterKey[]).filter(
+  (key) => METRICS[key].type === 'counter' && !('scale' in METRICS[key] || 'labels' in METRICS[key]),
+);
 
 export interface TimeSeriesOptions {
   readonly reader: MetricReader<LoopCatalogue>;
@@ -110,12 +116,12 @@ function pointOf(
     gc: share(gcMs, elapsedMs),
     rssBytes: rssBytes(),
     connections: now.total('connections'),
-    /** Connections closed as soon as they were opened. */
-    connectionsRefused: since.total('connectionsRefused'),
     /** Bytes of bodies that are still arriving. */
     heldBytes: now.total('heldBytes'),
-    workersLost: since.total('workerRestarts'),
-    runsFailed: since.total('batchFaults'),
+    /** Events of this second by their counter; counters without any are absent. */
+    counted: Object.fromEntries(
+      EVENTS.map((key) => [key, since.total(key)] as const).filter(([, count]) => count > 0),
+    ) as Partial<Record<CounterKey, number>>,
     /** Requests refused in this second, by cause; causes without any are absent. */
     refusals: Object.fromEntries(refusals.filter(([, count]) => count > 0)) as Partial<
       Record<RefusalCause, number>

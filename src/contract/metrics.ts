@@ -1,10 +1,4 @@
-import {
-  allocateMetrics,
-  type MetricSpec,
-  type PlainSpec,
-  type Recorders,
-  recordersIn,
-} from '../base/metrics.js';
+import { allocateMetrics, type MetricSpec, type Recorders, recordersIn } from '../base/metrics.js';
 import { BATCH_VARIANTS } from './graphVariant.js';
 import {
   FINDING_TYPES,
@@ -328,103 +322,6 @@ export const METRICS = {
     ...TIMES,
   },
 } as const satisfies Record<string, MetricSpec>;
-
-/** Metrics of the process, read at each scrape. */
-export const PROCESS_METRICS = {
-  build: {
-    type: 'gauge',
-    name: 'acuity_build_info',
-    help: 'Always 1: the version of the service and of Node in the labels',
-  },
-  model: {
-    type: 'gauge',
-    name: 'acuity_model_info',
-    help: 'Always 1: name and version of the model in force in the label',
-  },
-  ready: {
-    type: 'gauge',
-    name: 'acuity_ready',
-    help: '1 while requests are taken, else 0: starting, draining or hung',
-  },
-  modelRefused: {
-    type: 'gauge',
-    name: 'acuity_model_refused',
-    help: '1 while the model in the configured folder was refused and the one before keeps serving, else 0',
-  },
-  shadowModel: {
-    type: 'gauge',
-    name: 'acuity_shadow_model_info',
-    help: '1 while a shadow model is in force, its name and version in the label, else 0',
-  },
-  shadowRefused: {
-    type: 'gauge',
-    name: 'acuity_shadow_model_refused',
-    help: '1 while the model in the folder of ACUITY_SHADOW_MODEL was refused, else 0',
-  },
-  workers: { type: 'gauge', name: 'acuity_workers', help: 'Inference worker threads' },
-  loops: { type: 'gauge', name: 'acuity_event_loops', help: 'Event loops that accept requests' },
-  intraOpThreads: {
-    type: 'gauge',
-    name: 'acuity_intra_op_threads',
-    help: 'ONNX Runtime threads within one operator, in each worker',
-  },
-  interOpThreads: {
-    type: 'gauge',
-    name: 'acuity_inter_op_threads',
-    help: 'ONNX Runtime threads across operators, in each worker',
-  },
-  spinning: {
-    type: 'gauge',
-    name: 'acuity_spinning',
-    help: '1 if ONNX Runtime threads spin while they wait',
-  },
-  queueMax: {
-    type: 'gauge',
-    name: 'acuity_queue_max',
-    help: 'Most requests in flight before new ones are refused (ACUITY_QUEUE_MAX)',
-  },
-  deadline: {
-    type: 'gauge',
-    name: 'acuity_deadline_seconds',
-    help: 'Longest wait before a request is shed (ACUITY_DEADLINE_MS)',
-  },
-  keyStoreAge: {
-    type: 'gauge',
-    name: 'acuity_key_store_age_seconds',
-    help: 'Time since the key store was last seen as it is: keys issued or revoked since then do not count yet',
-  },
-  limitsLocal: {
-    type: 'gauge',
-    name: 'acuity_limits_local',
-    help: '1 while the shared key store is out of reach: this replica has its share of quotas, and rates alone; else 0',
-  },
-  revocationsLost: {
-    type: 'gauge',
-    name: 'acuity_key_revocations_lost',
-    help: 'Keys that were seen revoked here and that the shared key store holds as valid: revoke them again',
-  },
-  recordsUnreadable: {
-    type: 'gauge',
-    name: 'acuity_key_records_unreadable',
-    help: 'Records of the key store that this version cannot read: their keys are refused',
-  },
-  keyStoreEmpty: {
-    type: 'gauge',
-    name: 'acuity_key_store_empty',
-    help: '1 while the shared key store is there but has lost its keys, and those seen last stay in force, else 0',
-  },
-  rss: { type: 'gauge', name: 'process_resident_memory_bytes', help: 'Resident memory of the process' },
-  cpu: {
-    type: 'counter',
-    name: 'process_cpu_seconds_total',
-    help: 'CPU time of the process, user and system',
-  },
-  started: {
-    type: 'gauge',
-    name: 'process_start_time_seconds',
-    help: 'When the process started, in seconds since 1970',
-  },
-} as const satisfies Record<string, PlainSpec>;
 
 export type LoopCatalogue = typeof METRICS;
 /** What an event loop counts with. */

@@ -1,8 +1,9 @@
 import t from 'tap';
 import { VARIABLES } from '#acuity/config/variables.js';
-import { METRICS, PROCESS_METRICS } from '#acuity/contract/metrics.js';
+import { METRICS } from '#acuity/contract/metrics.js';
 import { diagnose, signWords, type Diagnosis } from '#acuity/admin/diagnosis.js';
 import type { Recent } from '#acuity/admin/measurements.js';
+import { PROCESS_METRICS } from '#acuity/admin/processMetrics.js';
 import { SYMPTOMS } from '#acuity/admin/symptoms.js';
 import type { Point } from '#acuity/admin/timeSeries.js';
 
@@ -25,10 +26,8 @@ const CALM: Point = {
   gc: 0.01,
   rssBytes: 1,
   connections: 64,
-  connectionsRefused: 0,
   heldBytes: 0,
-  workersLost: 0,
-  runsFailed: 0,
+  counted: {},
   refusals: {},
 };
 const NONE_MS = { p50Ms: NaN, p99Ms: NaN, p999Ms: NaN, batchRows: NaN, stagesMs: Array<number>(6).fill(NaN) };
@@ -103,13 +102,13 @@ const CASES: readonly (readonly [wrong: string, point: Partial<Point>, more?: Pa
   ['red keys, red loopBusy', { served: 10, ...loop(0.97), refusals: { keyInvalid: 9000 } }],
   ['red keys, red loopBusy', { served: 800, ...loop(0.97), refusals: { keyInvalid: 200 } }],
   ['amber keys', { served: 345, refusals: { keyMissing: 30 } }],
-  ['red faults, red slow', { workersLost: 1, p99Ms: 900 }],
+  ['red faults, red slow', { counted: { workerRestarts: 1 }, p99Ms: 900 }],
   ['amber modelRefused', {}, MODEL],
   ['red slow, amber modelRefused', { p99Ms: 700, stagesMs: [600, 0.1, 0.1, 0.2, 0.4, 0.1] }, MODEL],
   ['red notReady', {}, { isReady: false }],
   ['red faults, red notReady', { refusals: { hung: 12 } }, { isReady: false }],
   ['amber bodiesFull', { heldBytes: 60 << 20 }],
-  ['red connectionsFull', { connectionsRefused: 2 }],
+  ['red connectionsFull', { counted: { connectionsRefused: 2 } }],
   ['red bodies', { served: 850, refused: 150, refusals: { unprocessable: 150 } }],
   ['amber noKeys', {}, { hasKeys: false }],
   ['amber keyStore, amber noKeys', {}, { hasKeys: false, keyStoreAgeMs: 12_000 }],

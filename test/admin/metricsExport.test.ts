@@ -1,15 +1,18 @@
 import t from 'tap';
 import { MetricReader } from '#acuity/base/metrics.js';
-import { METRICS, PROCESS_METRICS, allocateLoopMetrics, loopRecorders } from '#acuity/contract/metrics.js';
-import { exportMetrics, type ProcessReadings } from '#acuity/admin/metricsExport.js';
+import { METRICS, allocateLoopMetrics, loopRecorders } from '#acuity/contract/metrics.js';
+import { defaultConfig } from '#acuity/config/options.js';
+import { exportMetrics } from '#acuity/admin/metricsExport.js';
+import { PROCESS_METRICS } from '#acuity/admin/processMetrics.js';
+import { READY } from '../fixtures/adminScene.js';
 import { parseMetrics, promtool, valueOf, WITHOUT_PROMTOOL } from '../fixtures/promtool.js';
 
-const PROCESS = Object.fromEntries(
-  Object.keys(PROCESS_METRICS).map((key) => [
-    key,
-    { value: 1, ...(key === 'model' ? { labels: { version: '1"\\\n' } } : {}) },
-  ]),
-) as unknown as ProcessReadings;
+const PROCESS = {
+  version: '1.0.0',
+  config: defaultConfig(),
+  state: { ...READY, model: '1"\\\n' },
+  rssBytes: 1,
+};
 
 function scene() {
   const memories = [allocateLoopMetrics(), allocateLoopMetrics()];

@@ -1,5 +1,6 @@
 import t from 'tap';
-import { METRICS, PROCESS_METRICS, REFUSAL_CAUSES, STATUSES, statusOf } from '#acuity/contract/metrics.js';
+import { PROCESS_METRICS } from '#acuity/admin/processMetrics.js';
+import { METRICS, REFUSAL_CAUSES, STATUSES, statusOf } from '#acuity/contract/metrics.js';
 import {
   FINDINGS_MAX,
   PROBLEMS,

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap';
 import type { MetricSpec } from '#acuity/base/metrics.js';
-import { METRICS, PROCESS_METRICS } from '#acuity/contract/metrics.js';
+import { METRICS } from '#acuity/contract/metrics.js';
+import { PROCESS_METRICS } from '#acuity/admin/processMetrics.js';
 import { SYMPTOMS } from '#acuity/admin/symptoms.js';
 import { textOf } from '../fixtures/repository.js';
 

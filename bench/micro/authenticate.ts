@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { Authenticator } from '#acuity/auth/authenticator.js';
 import { createKey, digestOf } from '#acuity/auth/key.js';
 import type { IndexedRecord } from '#acuity/auth/authenticator.js';
-import { allocateLimits, Limits } from '#acuity/auth/limits.js';
+import { Limits } from '#acuity/auth/limits.js';
 import { RateLimiter } from '#acuity/auth/rateLimiter.js';
 import { systemClock } from '#acuity/base/clock.js';
 import { turning, type MicroCase, type Suite } from './harness.js';
@@ -20,7 +20,7 @@ export const AUTHENTICATE: Suite = {
 
 function casesOf(count: number): MicroCase[] {
   const authenticator = new Authenticator();
-  const rateLimiter = new RateLimiter(new Limits(allocateLimits(CALLERS)));
+  const rateLimiter = new RateLimiter(new Limits(Limits.allocate(CALLERS)));
   const keys = Array.from({ length: CALLERS }, () => createKey('live'));
   // A limit that is never reached, because looking it up is part of the check.
   const sent = keys.map((key, keyIndex) => ({

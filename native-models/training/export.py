@@ -136,6 +136,13 @@ def _hidden(graph: Graph, model, pooled: Pooled, context: str) -> str:
     """
     The last hidden layer of the residual, then `direct` of the context in two parts, its positive and its negative:
     both pass through the ReLUs as they are, which spares a product of its own.
+
+        first layer, of the context       further layers, of  hidden  direct  −direct
+        hidden    [  W first  ]           hidden            [   W       0       0   ]
+        direct    [   direct  ]           direct            [   0       1       0   ]
+        −direct   [  −direct  ]           −direct           [   0       0       1   ]
+
+    The last product of the graph takes W last · hidden + relu(direct) − relu(−direct).
     """
     direct = pooled.widened(model.direct.weight.detach().numpy(), model)
     *hidden, _ = [layer for layer in model.history if isinstance(layer, torch.nn.Linear)]

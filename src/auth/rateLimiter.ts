@@ -1,7 +1,9 @@
 import type { KeyEntry } from './authenticator.js';
 import { jittered } from '../base/jitter.js';
 import { msToNextDay } from '../base/days.js';
-import { BURST_S, DAILY_EXCEEDED, SHARE_EXCEEDED, type Limits } from './limits.js';
+import { DAILY_EXCEEDED, SHARE_EXCEEDED } from './dayQuotas.js';
+import type { Limits } from './limits.js';
+import { BURST_S } from './tokenBuckets.js';
 
 /** Frozen: may be kept until the request is answered. */
 export interface Admission {

@@ -1,8 +1,10 @@
 import { DAY_MS, dayAt, msToNextDay } from '../base/days.js';
 import { within } from '../base/within.js';
 import { randomBase62 } from './key.js';
-import { BURST_S, shareOf, type Tally } from './limits.js';
+import { shareOf } from './dayQuotas.js';
+import type { Tally } from './limits.js';
 import { countsKey, fieldsAt, fieldsOf, KEYS, usageKey, type StoreTransport } from './redisNames.js';
+import { BURST_S } from './tokenBuckets.js';
 import { takeCounts, type Ledger, type LedgerParts } from './store.js';
 
 const EVERY_MS = 100;
@@ -54,6 +56,17 @@ interface Bucket {
  * Makes limits and counts hold for the whole fleet. Each replica writes what it has counted, as one absolute number for
  * each key and day, and reads those of all replicas in the same round trip: the fleet's count is their sum. Nothing has
  * to be sent exactly once, and what the store forgot comes back with the next report.
+ *
+ *   two replicas, a quota of 1,000, one key: what A learns with each report, and what it may answer until the next
+ *
+ *   report   A wrote   A read of B   left    A's limit on that day
+ *   first    0         0             1,000   0 + 1,000 / 2 = 500
+ *   100 ms   300       100           600     300 + 600 / 2 = 600
+ *   200 ms   600       150           250     600 + 250 / 2 = 725
+ *   lost     -         -             -       725: at 725 it refuses for a second, not until tomorrow
+ *   then     725       200           75      725 + 75 / 2, rounded up = 763
+ *
+ * Tokens go the same way: those that B took since A's last report are spent in A's bucket too.
  */
 export class RedisCounts implements Ledger {
   readonly everyMs = EVERY_MS;
@@ -182,7 +195,7 @@ export class RedisCounts implements Ledger {
     const nowMs = (this.#heardMs = clock.monotonicMs());
     if (!this.#heard(fieldsOf(replies[0]), nowMs))
       for (const count of this.#counts.values()) this.#report(count);
-    limits.shareBy(this.#replicaCount());
+    limits.replicas = this.#replicaCount();
     let at = head.length;
     for (const [of, { count, used, taken, others, tally }] of told.entries()) {
       const fields = new Map(fieldsOf(replies[at]));

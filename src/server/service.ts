@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { openKeyring, type Keyring } from '../auth/keyring.js';
-import { allocateLimits, Limits } from '../auth/limits.js';
+import { Limits } from '../auth/limits.js';
 import { openStores } from '../auth/location.js';
 import type { KeyStores } from '../auth/store.js';
 import { systemClock } from '../base/clock.js';
@@ -138,7 +138,7 @@ class Service {
     const modelFiles = threads.files(MODEL_PATIENCE);
     const [bundle] = await Promise.all([loadBundle(config.model, modelFiles), this.end.guarded()]);
     this.assertWanted();
-    const limits = new Limits(allocateLimits(KEYS_MAX));
+    const limits = new Limits(Limits.allocate(KEYS_MAX));
     const keyFiles = { keys: threads.files(KEYS_PATIENCE), usage: threads.files(USAGE_PATIENCE) };
     this.stores = await openStores(config.keys, keyFiles);
     this.keyring = await openKeyring({

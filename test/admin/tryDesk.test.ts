@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { createKey, digestOf } from '#acuity/auth/key.js';
-import { allocateLimits, Limits } from '#acuity/auth/limits.js';
+import { Limits } from '#acuity/auth/limits.js';
 import { PROBLEMS, problemBody } from '#acuity/contract/problems.js';
 import { TRY_BODY_BYTES_MAX, type TryAnswer } from '#acuity/admin/tryDesk.js';
 import { tryDesk } from '#acuity/server/tryDesk.js';
@@ -29,7 +29,7 @@ interface Scene {
 async function scene(t: Test, { host = '127.0.0.1', answer = { status: 200, body: SCORED } }: Scene = {}) {
   const bodies: string[] = [];
   const clock = manualClock(20_000 * 86_400_000);
-  const limits = new Limits(allocateLimits(1));
+  const limits = new Limits(Limits.allocate(1));
   const score = tryDesk({
     keyring: { records: [RECORD] },
     limits,

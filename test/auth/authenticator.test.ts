@@ -1,7 +1,7 @@
 import t from 'tap';
 import { createKey, digestOf } from '#acuity/auth/key.js';
 import type { IndexedRecord } from '#acuity/auth/authenticator.js';
-import { allocateLimits, Limits } from '#acuity/auth/limits.js';
+import { Limits } from '#acuity/auth/limits.js';
 import type { Limited } from '#acuity/auth/rateLimiter.js';
 import { manualClock } from '../fixtures/manualClock.js';
 import { KeyCheck, type Verdict } from '../fixtures/keyCheck.js';
@@ -16,7 +16,7 @@ function scene(verifiedMax = 100, random = (): number => 0) {
     return digestOf(key);
   };
   const clock = manualClock(MORNING_MS);
-  const limits = new Limits(allocateLimits(8));
+  const limits = new Limits(Limits.allocate(8));
   const keyCheck = new KeyCheck({ clock, limits, verifiedMax, digest, random });
   /** `hashes`: how many keys were hashed so far. */
   return { keyCheck, clock, hashes: () => count };

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { IndexedRecord } from '#acuity/auth/authenticator.js';
-import { allocateLimits, Limits, type KeyLimits } from '#acuity/auth/limits.js';
+import { Limits, type KeyLimits } from '#acuity/auth/limits.js';
 import { dayAt } from '#acuity/base/days.js';
 import { KeyStoreError } from '#acuity/auth/record.js';
 import { RedisCounts } from '#acuity/auth/redisCounts.js';
@@ -37,7 +37,7 @@ class Fleet {
   }
 
   async start() {
-    const limits = new Limits(allocateLimits(1));
+    const limits = new Limits(Limits.allocate(1));
     const line = { isCut: false };
     const sendAll = async (commands: readonly (readonly string[])[]): Promise<readonly unknown[]> => {
       if (line.isCut) throw new KeyStoreError('cut off');

@@ -5,7 +5,7 @@ import { KeyCheck } from '../fixtures/keyCheck.js';
 import type { IndexedRecord } from '#acuity/auth/authenticator.js';
 import { openKeyring, type KeyringOptions } from '#acuity/auth/keyring.js';
 import { issue, revoked, type KeyOrder } from '#acuity/auth/lifecycle.js';
-import { allocateLimits, Limits } from '#acuity/auth/limits.js';
+import { Limits } from '#acuity/auth/limits.js';
 import { FileCounts, UsageFiles } from '#acuity/auth/fileCounts.js';
 import { FileKeyStore } from '#acuity/auth/fileStore.js';
 import type { KeyRecord } from '#acuity/auth/record.js';
@@ -25,7 +25,7 @@ interface Parts {
 }
 
 async function start({ keys, usage = memoryUsage(), keysMax = 8 }: Parts) {
-  const limits = new Limits(allocateLimits(keysMax));
+  const limits = new Limits(Limits.allocate(keysMax));
   const clock = manualClock(NOON_MS);
   const keyCheck = new KeyCheck({ clock, limits });
   const problems: string[] = [];
@@ -187,7 +187,7 @@ const [BUSY, IDLE] = KEYS as [IndexedRecord, IndexedRecord];
 
 /** The counts of a server whose clock a test sets. */
 function counting(path: string, clock: { nowMs(): number }) {
-  const limits = new Limits(allocateLimits(KEYS.length));
+  const limits = new Limits(Limits.allocate(KEYS.length));
   const store = new UsageFiles(path);
   const parts = { limits, clock: { ...clock, monotonicMs: () => 0 }, keys: KEYS };
   return { limits, store, usage: new FileCounts(parts, store) };

@@ -2,13 +2,8 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import * as fc from 'fast-check';
 import t from 'tap';
-import {
-  allocateLimits,
-  BURST_EXCEEDED,
-  DAILY_EXCEEDED,
-  SHARE_EXCEEDED,
-  Limits,
-} from '#acuity/auth/limits.js';
+import { DAILY_EXCEEDED, SHARE_EXCEEDED } from '#acuity/auth/dayQuotas.js';
+import { BURST_EXCEEDED, Limits } from '#acuity/auth/limits.js';
 import { DAY_MS, dayAt, msToNextDay } from '#acuity/base/days.js';
 
 const NOON_MS = 20_000 * DAY_MS + DAY_MS / 2;
@@ -16,7 +11,7 @@ const KEY_INDEX = 3;
 
 /** The limits of a key; times are milliseconds after the noon of day 20,000. */
 function scene(ratePerS: number | null, dailyMax: number | null, keysMax = 8) {
-  const limits = new Limits(allocateLimits(keysMax));
+  const limits = new Limits(Limits.allocate(keysMax));
   const key = { ratePerS, dailyMax };
   const take = (ms = 0): number => limits.take(KEY_INDEX, key, NOON_MS + ms);
   /** How many of `attempts` requests at one moment are admitted. */
@@ -144,7 +139,7 @@ t.test('what others took is spent, and not taken here', async (t) => {
 
 t.test('a replica answers its share, and says whether the day or only the share is used up', async (t) => {
   const { limits, take, admitted } = scene(null, 30);
-  limits.shareBy(4);
+  limits.replicas = 4;
   t.equal(admitted(99), 8, 'a quarter, rounded up, of a day that was not read yet');
   t.equal(take(), SHARE_EXCEEDED);
   limits.limit(KEY_INDEX, dayAt(NOON_MS), 12, false);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { openKeyring } from '#acuity/auth/keyring.js';
 import { issue, revoked, type KeyOrder } from '#acuity/auth/lifecycle.js';
-import { allocateLimits, Limits } from '#acuity/auth/limits.js';
+import { Limits } from '#acuity/auth/limits.js';
 import { dayAt } from '#acuity/base/days.js';
 import { openStores } from '#acuity/auth/location.js';
 import { RedisAddress } from '#acuity/auth/redisConnection.js';
@@ -27,7 +27,7 @@ const { skip } = REDIS;
 async function startReplica(t: Test, url: string, staleMs?: number) {
   const clock = systemClock;
   const stores = await openAt(t, url);
-  const limits = new Limits(allocateLimits(1000));
+  const limits = new Limits(Limits.allocate(1000));
   const keyCheck = new KeyCheck({ clock, limits });
   const problems: string[] = [];
   let ledger: Ledger | undefined;

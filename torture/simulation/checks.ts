@@ -1,4 +1,4 @@
-import { BURST_S } from '#acuity/auth/limits.js';
+import { BURST_S } from '#acuity/auth/tokenBuckets.js';
 import { dayAt } from '#acuity/base/days.js';
 import type { Admission } from '#acuity/auth/rateLimiter.js';
 import type { Config } from '#acuity/config/options.js';

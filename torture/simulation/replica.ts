@@ -1,6 +1,6 @@
 /** One process of the fleet: the event loops that the service opens, in a world of virtual time. */
 import { openKeyring, type Keyring } from '#acuity/auth/keyring.js';
-import { allocateLimits, Limits } from '#acuity/auth/limits.js';
+import { Limits } from '#acuity/auth/limits.js';
 import type { Admission, RateLimiter } from '#acuity/auth/rateLimiter.js';
 import { RedisCounts } from '#acuity/auth/redisCounts.js';
 import { RedisKeyStore } from '#acuity/auth/redisKeys.js';
@@ -99,7 +99,7 @@ export class Replica {
   /** All event loops as one. */
   private server: EventLoopServer | undefined;
   private pools: SimulatedPool[] = [];
-  private readonly limits = allocateLimits(KEYS_MAX);
+  private readonly limits = Limits.allocate(KEYS_MAX);
   private readonly bodies = allocateBodyBudget(KEYS_MAX);
   private readonly connections = allocateConnectionCount();
 

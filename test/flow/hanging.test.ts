@@ -149,6 +149,7 @@ const CASES: Readonly<Record<string, Case>> = {
   },
 };
 
+t.jobs = 3; // they mostly wait
 for (const [name, one] of Object.entries(CASES)) {
   const { before, act, exit } = one;
   t.test(name, { skip: skipElsewhere }, async (t) => {

@@ -12,8 +12,9 @@ import {
 } from 'node:fs';
 import { request } from 'node:http';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
+import { takeSocketPaths } from '#acuity/server/publicSocket.js';
 import { Connection } from '../fixtures/connection.js';
 import { temporaryFolder } from '../fixtures/repository.js';
 import { CLEAN, runServer, startServer, type RunningServer } from '../fixtures/server.js';
@@ -21,17 +22,16 @@ import { loopsOf, skipElsewhere } from '../fixtures/stops.js';
 
 /** The public listener as a Unix socket: what is at the path before, while it serves, and after. */
 
-const folder = temporaryFolder(t);
 const skip = skipElsewhere;
-let made = 0;
-const fresh = (): string => join(folder, `${made++}.sock`);
+/** In a folder of its own. */
+const fresh = (t: Test): string => join(temporaryFolder(t), 'a.sock');
 const open = (t: Test, path: string, env = {}): Promise<RunningServer> =>
   startServer(t, { env: { ACUITY_SOCKET: path, ACUITY_LOG_LEVEL: 'fatal', ...env } });
 
 /** Starts a server that can't listen. @returns its exit code, and the lines of its standard error */
 async function refused(path: string, env = {}, under: readonly string[] = []) {
   const { exited, output } = runServer({
-    env: { ACUITY_KEYS: `file:${folder}/keys.json`, ACUITY_SOCKET: path, ACUITY_LOG_LEVEL: 'silent', ...env },
+    env: { ACUITY_KEYS: `file:${path}.json`, ACUITY_SOCKET: path, ACUITY_LOG_LEVEL: 'silent', ...env },
     under,
   });
   const { code } = await exited;
@@ -48,7 +48,10 @@ function makeStale(path: string): void {
   }
 }
 
+t.jobs = 2; // servers that mostly wait
+
 t.test('serves its group by a path of 107 bytes, says it, and removes it', { skip }, async (t) => {
+  const folder = temporaryFolder(t);
   const path = join(folder, 'x'.repeat(106 - folder.length));
   t.equal(path.length, 107);
   const server = await open(t, path, loopsOf(1));
@@ -63,27 +66,27 @@ t.test('serves its group by a path of 107 bytes, says it, and removes it', { ski
   const idle = await Connection.open(path, t);
   t.strictSame(await server.stop(), CLEAN);
   t.equal(await idle.closed(), '');
-  t.notOk(existsSync(path));
-  t.notOk(readdirSync(folder).some((name) => name.endsWith('.lock')));
+  t.strictSame(readdirSync(folder), []);
 });
 
 t.test('anything but a socket at the path stays untouched', { skip }, async (t) => {
-  const [file, link, dangling, dir] = [fresh(), fresh(), fresh(), fresh()];
+  const [file, link, dangling, dir] = [fresh(t), fresh(t), fresh(t), fresh(t)];
   writeFileSync(file, 'mine');
   symlinkSync(file, link);
   symlinkSync('/nowhere', dangling);
   mkdirSync(dir);
-  for (const path of [file, link, dangling, dir]) {
-    const { code, said } = await refused(path, loopsOf(1));
-    t.equal(code, 78, said);
-    t.match(said, /^acuity: cannot listen on \S+: there is something else than a socket; [^\n]*$/);
-  }
+  const message = /^cannot listen on \S+: there is something else than a socket; [^\n]*$/;
+  for (const path of [file, link, dangling, dir])
+    await t.rejects(takeSocketPaths(path, [path]), { name: 'SettingError', message });
+  const { code, said } = await refused(file, loopsOf(1));
+  t.equal(code, 78, said);
+  t.match(said.replace(/^acuity: /, ''), message);
   t.equal(readFileSync(file, 'utf8'), 'mine');
   t.ok(lstatSync(link).isSymbolicLink() && lstatSync(dangling).isSymbolicLink());
 });
 
 t.test('a second server ends, and the first goes on', { skip }, async (t) => {
-  const path = fresh();
+  const path = fresh(t);
   const first = await open(t, path, loopsOf(1));
   const { code, said } = await refused(path, loopsOf(1));
   t.equal(code, 1);
@@ -92,7 +95,7 @@ t.test('a second server ends, and the first goes on', { skip }, async (t) => {
 });
 
 t.test('of two starts at a stale path one serves', { skip }, async (t) => {
-  const path = fresh();
+  const path = fresh(t);
   makeStale(path);
   t.ok(lstatSync(path).isSocket());
   const starts = await Promise.allSettled([open(t, path, loopsOf(1)), open(t, path, loopsOf(1))]);
@@ -104,14 +107,15 @@ t.test('of two starts at a stale path one serves', { skip }, async (t) => {
 });
 
 t.test('a folder that is absent, or of another user', { skip }, async (t) => {
-  t.match(await refused(join(folder, 'none', 'a.sock'), loopsOf(1)), {
-    code: 1,
-    said: /^acuity: cannot listen on \S+: no such file or directory/,
+  const path = fresh(t);
+  const none = join(path, 'none', 'a.sock');
+  await t.rejects(takeSocketPaths(none, [none]), {
+    name: 'OperatorError',
+    message: /: no such file or directory/,
   });
   if (process.getuid?.() !== 0) return;
-  const path = fresh();
   // Root without its right to write anywhere: as another user it might not read this clone.
-  chownSync(folder, 65534, 65534);
+  chownSync(dirname(path), 65534, 65534);
   const under = ['setpriv', '--bounding-set=-dac_override'];
   t.match(await refused(path, loopsOf(1), under), {
     code: 1,
@@ -120,7 +124,7 @@ t.test('a folder that is absent, or of another user', { skip }, async (t) => {
 });
 
 t.test('a path that another has taken since is not removed', { skip }, async (t) => {
-  const path = fresh();
+  const path = fresh(t);
   const server = await open(t, path, loopsOf(1));
   rmSync(path);
   const other = createServer().listen(path);
@@ -131,7 +135,7 @@ t.test('a path that another has taken since is not removed', { skip }, async (t)
 });
 
 t.test('each event loop has a socket of its own, which is said', { skip }, async (t) => {
-  const path = fresh();
+  const path = fresh(t);
   const server = await open(t, path, { ...loopsOf(2), ACUITY_LOG_LEVEL: 'info' });
   t.equal(server.at, `${path}.1`);
   t.match(server.output(), `"sockets":["${path}.1","${path}.2"]`);

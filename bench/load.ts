@@ -1,6 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
-import { dirname, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { textTable } from '#acuity/base/table.js';
 import type { Measurement } from '#acuity/load/measurement.js';
@@ -8,13 +6,12 @@ import { bodiesOf, PAYLOADS } from '#acuity/load/payloads.js';
 import { machine, oneOf, say, text, wholeNumber } from './cli.js';
 import { closedLoopWithAutocannon } from './load/autocannon.js';
 import { fixedRate, ohaUnavailable } from './load/oha.js';
-import { loadPage } from './load/page.js';
 import { settingsOf, verdictOn, type Setting, type Tried } from './load/verdict.js';
 import { service } from './peers/catalogue.js';
 import { bySocket, withPeers } from './server.js';
 import { interleaved, spread, whyNoVerdict } from './spread.js';
 
-/** Shares of the asked rate that are measured, too: the curve of the page. */
+/** Shares of the asked rate that are measured, too. */
 const SHARES = [0.25, 0.5, 0.75, 1] as const;
 const WARM_UP_SECONDS = 2;
 
@@ -30,10 +27,9 @@ export const USAGE = `npm run bench -- load [options]
   --connections N    (default 64)
   --seconds N        of one measurement (default 3)
   --repetitions N    of all settings, one after the other (default 3)
-  --html FILE        the page (default .build/load.html)
 
 This service alone, in each setting: at saturation by autocannon (closed loop), and at rates up to the asked one by oha (latency
-corrected), which bench/setup.sh builds. Says what to set, and writes a page with the plot.`;
+corrected), which bench/setup.sh builds. Says what to set.`;
 
 /** p99 at a rate by setting, and what to set. @throws UsageError */
 export async function runLoad(args: readonly string[]): Promise<void> {
@@ -65,9 +61,7 @@ export async function runLoad(args: readonly string[]): Promise<void> {
   const verdict = open ?? verdictOn(tried, { rate, isRateMeasured: rates.length > 0, cores: cpus().length });
   const subtitle = `${machine()}; ${payload}, ${connections} connections, ${repetitions} repetitions of ${seconds} s, interleaved; median (least–most)`;
   process.stdout.write(`${subtitle}\n\n${textTable(tableOf(tried, rates))}\n\n${verdict}\n`);
-  await mkdir(dirname(resolve(asked.html)), { recursive: true });
-  await writeFile(asked.html, loadPage({ tried, rates, verdict, subtitle, table: tableOf(tried, rates) }));
-  say(`wrote ${asked.html}, after ${Math.round(performance.now() / 1000)} s`);
+  say(`after ${Math.round(performance.now() / 1000)} s`);
   if (tried.some(({ errors }) => errors > 0)) process.exitCode = 1;
 }
 
@@ -123,7 +117,6 @@ function parse(args: readonly string[]) {
       connections: text('64'),
       seconds: text('3'),
       repetitions: text('3'),
-      html: text('.build/load.html'),
     },
   });
   return {
@@ -137,6 +130,5 @@ function parse(args: readonly string[]) {
     connections: wholeNumber(values.connections),
     seconds: wholeNumber(values.seconds),
     repetitions: wholeNumber(values.repetitions),
-    html: values.html,
   };
 }

@@ -1,11 +1,17 @@
 import { parseArgs } from 'node:util';
 import { textTable } from '#acuity/base/table.js';
 import { machine, oneOf, text, wholeNumber } from './cli.js';
-import { measure, type Effort } from './micro/harness.js';
+import { AUTHENTICATE } from './micro/authenticate.js';
+import { measure, type Effort, type Suite } from './micro/harness.js';
+import { METRICS_SUITE } from './micro/metrics.js';
 import { pricesTable } from './micro/prices.js';
-import { SUITES } from './micro/suites.js';
+import { FEATURISE, READ, READ_FORMS } from './micro/reading.js';
+import { DISPATCH, EXPLAIN, RESPOND, SESSION } from './micro/scoring.js';
 import { worstTable } from './worst/search.js';
 import { spread } from './spread.js';
+
+/** In the order in which a request meets them. */
+export const SUITES: readonly Suite[] = [AUTHENTICATE, READ, READ_FORMS, FEATURISE, DISPATCH, SESSION, EXPLAIN, RESPOND, METRICS_SUITE]; // prettier-ignore
 
 /** Searches beside the suites: run only if they are named. */
 const SEARCHES = ['worst', 'prices'];

@@ -8,18 +8,15 @@ import {
   KEY_KINDS,
   allocateLoopMetrics,
 } from '#acuity/contract/metrics.js';
-import { defaultConfig } from '#acuity/config/options.js';
-import type { ProcessState } from '#acuity/admin/measurements.js';
-import { exportMetrics } from '#acuity/admin/metricsExport.js';
 import { RequestMetrics } from '#acuity/http/requestMetrics.js';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { WasmParser } from '#acuity/reading/wasmParser.js';
 import { turning, type MicroCase, type Suite } from './harness.js';
 
-/** The cost of counting a request, including its clock readings; and of reading the counters. */
+/** The cost of counting a request, including its clock readings. */
 export const METRICS_SUITE: Suite = {
   name: 'metrics',
-  open: () => Promise.resolve({ cases: [scored(), scrape()] }),
+  open: () => Promise.resolve({ cases: [scored()] }),
 };
 
 const SERVED_LIVE = STATUSES.indexOf(200) * KEY_KINDS.length + KEY_KINDS.indexOf('live');
@@ -66,16 +63,5 @@ function scored(): MicroCase {
       return memory;
     },
     check: () => assert.ok(counted(memory) > 0),
-  };
-}
-
-function scrape(): MicroCase {
-  const now = { version: '', config: defaultConfig(), state: { model: 'none' } as ProcessState, rssBytes: 1 };
-  const metrics = exportMetrics(new MetricReader(METRICS, [allocateLoopMetrics()]), () => now);
-  return {
-    name: 'a scrape of /metrics',
-    units: 1,
-    run: () => metrics.text(),
-    check: (text) => assert.match(String(text), /acuity_requests_total/),
   };
 }

@@ -1,34 +1,33 @@
-import { ELEMENTS, MEMBERS, type ElementName, type Item, type MemberName } from './items.js';
-
-/** Where the bulk of a body goes: in place of `#`. */
-const ELEMENT_PLACES = {
-  unknownArray: '{"current_session":{},"x":[#]}',
-  unknownInSession: '{"current_session":{"x":[#]}}',
-  nestedUnknown: '{"current_session":{"x":{"y":[[#]]}}}',
-  night: '{"current_session":{"HR_night":[#]}}',
-  breathing: '{"x":[],"current_session":{"RR_night":[#]}}',
-  day: '{"current_session":{"RR_day_1h":[#]},"x":{}}',
-  age: '{"current_session":{"age":[#]}}',
-  pastSessions: '{"current_session":{},"past_sessions":[#],"past_targets":[]}',
-  pastTargets: '{"past_targets":[#],"past_sessions":[{}],"current_session":{}}',
-  current: '{"current_session":[#]}',
-  root: '[#]',
-} as const;
-
-const MEMBER_PLACES = {
-  top: '{"current_session":{},#}',
-  session: '{"current_session":{#}}',
-  unknownObject: '{"current_session":{"x":{#}}}',
-  past: '{"current_session":{},"past_sessions":[{#},{}],"past_targets":[null,7]}',
-  target: '{"current_session":{},"past_sessions":[{}],"past_targets":[{#}]}',
-  root: '{#}',
-} as const;
+import { ITEMS, type Item } from './items.js';
 
 /** Spreads the bulk over all series of a request, each at its maximum length. */
-export const SPREAD_PLACE = 'series';
+const SPREAD_PLACE = 'series';
 
-export type ElementPlace = keyof typeof ELEMENT_PLACES | typeof SPREAD_PLACE;
-export type MemberPlace = keyof typeof MEMBER_PLACES;
+/** Where the bulk of a body goes: in place of `#`. */
+export const PLACES: Readonly<Record<Genome['kind'], Readonly<Record<string, string>>>> = {
+  element: {
+    unknownArray: '{"current_session":{},"x":[#]}',
+    unknownInSession: '{"current_session":{"x":[#]}}',
+    nestedUnknown: '{"current_session":{"x":{"y":[[#]]}}}',
+    night: '{"current_session":{"HR_night":[#]}}',
+    breathing: '{"x":[],"current_session":{"RR_night":[#]}}',
+    day: '{"current_session":{"RR_day_1h":[#]},"x":{}}',
+    age: '{"current_session":{"age":[#]}}',
+    pastSessions: '{"current_session":{},"past_sessions":[#],"past_targets":[]}',
+    pastTargets: '{"past_targets":[#],"past_sessions":[{}],"current_session":{}}',
+    current: '{"current_session":[#]}',
+    root: '[#]',
+    [SPREAD_PLACE]: '#',
+  },
+  member: {
+    top: '{"current_session":{},#}',
+    session: '{"current_session":{#}}',
+    unknownObject: '{"current_session":{"x":{#}}}',
+    past: '{"current_session":{},"past_sessions":[{#},{}],"past_targets":[null,7]}',
+    target: '{"current_session":{},"past_sessions":[{}],"past_targets":[{#}]}',
+    root: '{#}',
+  },
+};
 
 /** What follows the bulk in place of the last bracket. */
 const ENDS = {
@@ -40,34 +39,27 @@ const ENDS = {
   badEscape: ',"x":"\\x"}',
   odd: ',"x":[1e400,{"\\u0061":"\\n"}]}',
 } as const;
-export type Ending = keyof typeof ENDS;
-export const ENDINGS = Object.keys(ENDS) as Ending[];
+export const ENDINGS = Object.keys(ENDS) as (keyof typeof ENDS)[];
 
 /** What fills a body where the bounds of structure limit its items. */
 export const FILLERS = ['none', 'spaces', 'digits', 'zeros', 'letters'] as const;
 
 export interface Genome {
   readonly kind: 'element' | 'member';
-  readonly item: ElementName | MemberName;
-  readonly place: ElementPlace | MemberPlace;
+  /** Of `ITEMS`. */
+  readonly item: string;
+  /** Of `PLACES`. */
+  readonly place: string;
   /** Digits, letters or levels of one item. */
   readonly size: number;
   /** White space before each item. */
   readonly spaces: number;
-  readonly ending: Ending;
+  readonly ending: keyof typeof ENDS;
   readonly filler: (typeof FILLERS)[number];
   /** Whether items stay within the bounds of structure. */
   readonly isWithin: boolean;
   readonly bytes: number;
 }
-
-export const ELEMENT_PLACE_NAMES: readonly ElementPlace[] = [
-  ...(Object.keys(ELEMENT_PLACES) as (keyof typeof ELEMENT_PLACES)[]),
-  SPREAD_PLACE,
-];
-export const MEMBER_PLACE_NAMES = Object.keys(MEMBER_PLACES) as MemberPlace[];
-export const ELEMENT_NAMES = Object.keys(ELEMENTS) as ElementName[];
-export const MEMBER_NAMES = Object.keys(MEMBERS) as MemberName[];
 
 const STRINGS_LEFT = 19_800;
 const BRACKETS_LEFT = 9_900;
@@ -84,14 +76,9 @@ const TARGET =
 /** The body that a genome describes, at most `bytes` long. */
 export function bodyOf(genome: Genome): Buffer {
   const items = new Items(genome);
-  const text = genome.place === SPREAD_PLACE ? spread(items) : filled(templateOf(genome), items);
+  const text =
+    genome.place === SPREAD_PLACE ? spread(items) : filled(PLACES[genome.kind][genome.place] ?? '', items);
   return ended(Buffer.from(text), genome);
-}
-
-function templateOf({ kind, place }: Genome): string {
-  return kind === 'element'
-    ? ELEMENT_PLACES[place as keyof typeof ELEMENT_PLACES]
-    : MEMBER_PLACES[place as MemberPlace];
 }
 
 function filled(template: string, items: Items): string {
@@ -114,18 +101,20 @@ function spread(items: Items): string {
   return `{"current_session":${current},"past_sessions":[${past.join()}],"past_targets":[${past.map(() => TARGET).join()}]}`;
 }
 
+const STRING = /"(?:[^"\\]|\\.)*"/g;
+
 /** Items one after the other, then the filler. */
 class Items {
   private index = 0;
   private readonly item: Item;
-  private readonly most: number;
+  private stringsLeft: number;
+  private bracketsLeft: number;
 
   constructor(readonly genome: Genome) {
-    const { kind, item, size, isWithin } = genome;
-    this.item = kind === 'element' ? ELEMENTS[item as ElementName] : MEMBERS[item as MemberName];
-    const perString = this.item.strings === 0 ? Infinity : STRINGS_LEFT / this.item.strings;
-    const perBracket = this.item.brackets(size) === 0 ? Infinity : BRACKETS_LEFT / this.item.brackets(size);
-    this.most = isWithin ? Math.min(perString, perBracket) : Infinity;
+    const { kind, item, isWithin } = genome;
+    this.item = ITEMS[kind][item] ?? (() => '');
+    this.stringsLeft = isWithin ? STRINGS_LEFT : Infinity;
+    this.bracketsLeft = isWithin ? BRACKETS_LEFT : Infinity;
   }
 
   /** About `bytes` bytes of at most `count` items. */
@@ -134,14 +123,22 @@ class Items {
     const parts = [];
     let left = bytes;
     const gap = ' '.repeat(spaces);
-    for (let taken = 0; left > 0 && taken < count && this.index < this.most; taken++, this.index++) {
-      const text = gap + this.item.text(this.index, size);
+    for (let taken = 0; left > 0 && taken < count; taken++, this.index++) {
+      const text = gap + this.item(this.index, size);
+      if (!this.holds(text)) break;
       left -= Buffer.byteLength(text) + 1;
       if (left <= 0) break;
       parts.push(text);
     }
     if (left <= 0 || count < Infinity || filler === 'none') return parts.join();
     return [...parts, fill(filler, left, kind)].join();
+  }
+
+  /** Whether one more item stays within the bounds of structure. */
+  private holds(text: string): boolean {
+    this.stringsLeft -= text.match(STRING)?.length ?? 0;
+    this.bracketsLeft -= text.replaceAll(STRING, '').match(/[[{]/g)?.length ?? 0;
+    return this.stringsLeft >= 0 && this.bracketsLeft >= 0;
   }
 }
 

@@ -6,16 +6,8 @@ import { bodiesOf } from '#acuity/load/payloads.js';
 import { createReader } from '#acuity/reading/read.js';
 import type { ReadRequest } from '#acuity/records/request.js';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
-import {
-  bodyOf,
-  ELEMENT_NAMES,
-  ELEMENT_PLACE_NAMES,
-  ENDINGS,
-  FILLERS,
-  type Genome,
-  MEMBER_NAMES,
-  MEMBER_PLACE_NAMES,
-} from './body.js';
+import { bodyOf, ENDINGS, FILLERS, PLACES, type Genome } from './body.js';
+import { ITEMS } from './items.js';
 
 const MEBIBYTE = 1 << 20;
 const BYTES = 65_536;
@@ -44,10 +36,9 @@ export interface Dearest {
 
 const GENES = ['place', 'size', 'spaces', 'ending', 'filler', 'isWithin'] as const;
 
-export const FAMILIES: readonly Pick<Genome, 'kind' | 'item'>[] = [
-  ...ELEMENT_NAMES.map((item) => ({ kind: 'element', item }) as const),
-  ...MEMBER_NAMES.map((item) => ({ kind: 'member', item }) as const),
-];
+export const FAMILIES = (['element', 'member'] as const).flatMap((kind) =>
+  Object.keys(ITEMS[kind]).map((item) => ({ kind, item })),
+);
 
 /**
  * The bodies that hold an event loop longest, by what they are full of: of each family the dearest that a search finds, and
@@ -80,26 +71,20 @@ export function worstTable(rounds: number): string {
 
 /** The most expensive body found in a family. */
 export function searchFamily(family: Pick<Genome, 'kind' | 'item'>, options: SearchOptions): Dearest {
-  let best = measure({ ...randomGenome(options), ...family, ...placeOf(family, options) }, options);
+  const drawn = (): Genome => ({ ...family, ...randomGenome(family.kind, options) });
+  let best = measure(drawn(), options);
   const tryOne = (genome: Genome): void => {
     const found = measure(genome, options);
     if (found.msPerToken > best.msPerToken) best = found;
   };
-  for (let start = 1; start < options.starts; start++) {
-    tryOne({ ...randomGenome(options), ...family, ...placeOf(family, options) });
-  }
+  for (let start = 1; start < options.starts; start++) tryOne(drawn());
   for (let step = 0; step < options.steps; step++) tryOne(changed(best.genome, options));
   return measure(best.genome, options);
 }
 
-function placeOf({ kind }: Pick<Genome, 'kind'>, { random }: SearchOptions): Pick<Genome, 'place'> {
+function randomGenome(kind: Genome['kind'], { random, bytes }: SearchOptions): Omit<Genome, 'kind' | 'item'> {
   return {
-    place: pick<Genome['place']>(random, kind === 'element' ? ELEMENT_PLACE_NAMES : MEMBER_PLACE_NAMES),
-  };
-}
-
-function randomGenome({ random, bytes }: SearchOptions): Omit<Genome, 'kind' | 'item' | 'place'> {
-  return {
+    place: pick(random, Object.keys(PLACES[kind])),
     size: sizeOf(random),
     spaces: random() < 0.7 ? 0 : Math.floor(4 * random()),
     ending: pick(random, ENDINGS),
@@ -116,7 +101,7 @@ function sizeOf(random: () => number): number {
 
 /** The genome with one gene of another. */
 function changed(genome: Genome, options: SearchOptions): Genome {
-  const other = { ...randomGenome(options), ...placeOf(genome, options) };
+  const other = randomGenome(genome.kind, options);
   const name = pick(options.random, GENES);
   return { ...genome, [name]: other[name] };
 }

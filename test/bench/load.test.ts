@@ -1,6 +1,5 @@
 import t from 'tap';
 import { measurementOf } from '#bench/load/oha.js';
-import { loadPage } from '#bench/load/page.js';
 import { settingsOf, verdictOn, type Tried } from '#bench/load/verdict.js';
 import { comparedBy, interleaved, ratioOf, spread } from '#bench/spread.js';
 
@@ -57,15 +56,6 @@ t.test('oha: requests under way at the end are no errors, others are', async (t)
   };
   const { requests, p99Micros, p999Micros, errors } = measurementOf(output);
   t.strictSame([requests, p99Micros, p999Micros, errors], [94, 2_000, NaN, 5]);
-});
-
-t.test('the page has a line for each setting, and survives a rate that nothing answered', async (t) => {
-  const page = (found: readonly Tried[]): string =>
-    loadPage({ tried: found, rates: [1_000], verdict: 'a < b', subtitle: '', table: [['setting'], ['x']] });
-  const html = page([tried(0, [5, 6]), tried(1, [50, 60])]);
-  t.equal(html.match(/class="line c\d" stroke-dasharray="[^"]*" d="M\d/g)?.length, 4); // two lines, two keys
-  t.notMatch(html, 'a < b', 'escaped');
-  t.match(page([tried(0, [NaN])]), 'Nothing was answered');
 });
 
 t.test('cases take turns, and a ratio compares neighbours', async (t) => {

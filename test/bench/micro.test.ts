@@ -2,7 +2,7 @@ import t from 'tap';
 import { measure, type Suite } from '#bench/micro/harness.js';
 
 process.env['ORT_DISABLE_TELEMETRY'] = '1'; // before ONNX Runtime loads
-const { SUITES } = await import('#bench/micro/suites.js');
+const { SUITES } = await import('#bench/micro.js');
 
 /** As little as possible: whether the benches still run and still get right results. */
 const EFFORT = { rounds: 1, roundMs: 0.01 };

@@ -79,39 +79,29 @@ type Cells = readonly (string | number | undefined)[];
 
 function wholeData(cells: Cells): Data {
   const data = BigInt64Array.from(cells, (cell) => BigInt(cell ?? 0));
-  return makeData({ type: new Int64(), data, ...nullsOf(cells) });
+  return makeData({ type: new Int64(), data, nullBitmap: validityOf(cells) });
 }
 
 function numberData(cells: Cells): Data {
-  return makeData({ type: new Float64(), data: Float64Array.from(cells, Number), ...nullsOf(cells) });
+  const data = Float64Array.from(cells, Number);
+  return makeData({ type: new Float64(), data, nullBitmap: validityOf(cells) });
 }
 
 function textData(cells: Cells): Data {
-  const valueOffsets = new Int32Array(cells.length + 1);
+  const texts = cells.map((cell = '') => Buffer.from(String(cell)));
   let end = 0;
-  for (const [index, cell = ''] of cells.entries()) {
-    end += Buffer.byteLength(String(cell));
-    valueOffsets[index + 1] = end;
-  }
-  const data = new Uint8Array(Buffer.from(cells.join('')));
-  return makeData({ type: new Utf8(), valueOffsets, data, ...nullsOf(cells) });
+  const valueOffsets = Int32Array.from([0, ...texts.map(({ length }) => (end += length))]);
+  const data = Buffer.concat(texts);
+  return makeData({ type: new Utf8(), valueOffsets, data, nullBitmap: validityOf(cells) });
 }
 
-/** Which rows have a value, in Arrow's form. */
-function nullsOf(cells: Cells): {
-  readonly length: number;
-  readonly nullCount: number;
-  readonly nullBitmap?: Uint8Array;
-} {
-  const { length } = cells;
-  const nullBitmap = new Uint8Array(Math.ceil(length / 8)).fill(0xff);
-  let nullCount = 0;
-  for (const [row, cell] of cells.entries()) {
-    if (cell !== undefined) continue;
-    nullCount++;
-    nullBitmap[row >> 3] = (nullBitmap[row >> 3] ?? 0) & ~(1 << (row & 7));
-  }
-  return nullCount === 0 ? { length, nullCount: 0 } : { length, nullCount, nullBitmap };
+/** One bit for each cell, 0 for an empty one; undefined if none is empty. */
+function validityOf(cells: Cells): Uint8Array | undefined {
+  if (!cells.includes(undefined)) return undefined;
+  const bits = new Uint8Array(Math.ceil(cells.length / 8)).fill(0xff);
+  for (const [row, cell] of cells.entries())
+    if (cell === undefined) bits[row >> 3] = (bits[row >> 3] ?? 0) & ~(1 << (row & 7));
+  return bits;
 }
 
 export function batchOf(columns: readonly Column[], length: number): RecordBatch {

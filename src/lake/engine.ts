@@ -64,7 +64,7 @@ export class Engine {
       temp_directory: folder,
     });
     const engine = new Engine(instance, await instance.connect(), folder);
-    process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
+    process.once('exit', engine.removeFolder);
     for (const extension of extensions) await engine.load(extension);
     return engine;
   }
@@ -143,8 +143,11 @@ export class Engine {
   close(): void {
     this.connection.closeSync();
     this.instance.closeSync();
-    rmSync(this.folder, { recursive: true, force: true });
+    process.off('exit', this.removeFolder);
+    this.removeFolder();
   }
+
+  private readonly removeFolder = (): void => rmSync(this.folder, { recursive: true, force: true });
 
   private async load(extension: string): Promise<void> {
     try {

@@ -229,7 +229,7 @@ function fieldIn(
 
 /** The engine's columns in memory. They are valid as long as something refers to their chunk. */
 
-export function columnOf(chunk: { readonly chunk: DataChunk }, index: number): Vector {
+function columnOf(chunk: { readonly chunk: DataChunk }, index: number): Vector {
   return bindings.data_chunk_get_vector(chunk.chunk, index);
 }
 

@@ -1,6 +1,5 @@
-import { DuckDBDataChunk, type DuckDBAppender } from '@duckdb/node-api';
-import bindings, { type Vector } from '@duckdb/node-bindings';
-import { columnOf } from './enginePages.js';
+import { DuckDBDataChunk, type DuckDBAppender, type DuckDBValue } from '@duckdb/node-api';
+import bindings from '@duckdb/node-bindings';
 import { told, type Engine } from './engine.js';
 import type { Job } from './job.js';
 import { scoreColumns, type ScoreColumn, type SinkOptions } from './scoreColumns.js';
@@ -39,7 +38,7 @@ export class EngineSink {
     const name = `scores_${EngineSink.count++}`;
     const columns = [...options.keep.map(keptColumn), ...scoreColumns(options)];
     const varying = columns.filter(({ always }) => always === undefined);
-    const types = varying.map(({ type }, place) => `c${place} ${type === 'VARCHAR' ? type : 'DOUBLE'}`);
+    const types = varying.map(({ type }, place) => `c${place} ${HELD_AS[type]}`);
     await engine.run(`CREATE TABLE ${name} (${types.join(', ')})`, WHAT);
     return new EngineSink(engine, options, name, columns, varying, await engine.appender(name));
   }
@@ -75,13 +74,11 @@ export class EngineSink {
     const { chunk, varying, appender } = this;
     chunk.reset();
     chunk.rowCount = rows.length;
-    for (const [place, { type, at }] of varying.entries()) {
-      const vector = columnOf(chunk, place);
-      const cells = rows.map((row) => at(job, row));
-      if (type === 'VARCHAR') writeTexts(vector, cells);
-      else writeNumbers(vector, cells);
-      if (cells.includes(undefined)) writeNulls(vector, cells);
-    }
+    for (const [place, { type, at }] of varying.entries())
+      chunk.setColumnValues(
+        place,
+        rows.map((row) => held(type, at(job, row))),
+      );
     await told(WHAT, () => {
       appender.appendDataChunk(chunk);
       if (++this.chunks % CHUNKS_HELD === 0) appender.flushSync();
@@ -103,30 +100,12 @@ function keptColumn(name: string): ScoreColumn {
   };
 }
 
-type Cells = readonly (string | number | undefined)[];
+/** The types of columns in the table. A label is true or false there, for texts cost more. */
+const HELD_AS = { BIGINT: 'DOUBLE', DOUBLE: 'DOUBLE', LABEL: 'BOOLEAN', VARCHAR: 'VARCHAR' } as const;
+const LABEL = "CASE cell WHEN true THEN 'High' WHEN false THEN 'Low' END";
 
-/** A label is a number in the table, for texts cost more. */
-const LABEL = "CASE cell WHEN 1 THEN 'High' WHEN 0 THEN 'Low' END";
-
-/** The engine copies columns from here. */
-const numbers = new Float64Array(ROWS_MAX);
-const bits = new Uint8Array(ROWS_MAX);
-
-function writeNumbers(vector: Vector, cells: Cells): void {
-  for (const [row, cell = 0] of cells.entries())
-    numbers[row] = typeof cell === 'number' ? cell : Number(cell === 'High');
-  bindings.copy_data_to_vector(vector, 0, numbers.buffer, 0, cells.length * numbers.BYTES_PER_ELEMENT);
-}
-
-function writeTexts(vector: Vector, cells: Cells): void {
-  for (const [row, cell = ''] of cells.entries())
-    bindings.vector_assign_string_element_len(vector, row, Buffer.from(String(cell)));
-}
-
-function writeNulls(vector: Vector, cells: Cells): void {
-  bits.fill(0xff);
-  for (const [row, cell] of cells.entries())
-    if (cell === undefined) bits[row >> 3] = (bits[row >> 3] ?? 0) & ~(1 << (row & 7));
-  bindings.vector_ensure_validity_writable(vector);
-  bindings.copy_data_to_vector_validity(vector, 0, bits.buffer, 0, Math.ceil(cells.length / 64) * 8);
+function held(type: ScoreColumn['type'], cell: ReturnType<ScoreColumn['at']>): DuckDBValue {
+  if (cell === undefined) return null;
+  if (type === 'LABEL') return cell === 'High';
+  return type === 'VARCHAR' ? String(cell) : cell;
 }

@@ -256,9 +256,11 @@ t.test(
     }
     const { text } = await scoreOne(path, { to: 'csv', keep: ['no\u0001te'], again: true });
     const written = fileOf(t, 'b.csv', text);
+    const listeners = process.listenerCount('exit');
     const engine = await Engine.open({});
     await engine.upload(written, `${written}.copy.csv`);
     engine.close();
+    t.equal(process.listenerCount('exit'), listeners, 'of many that are closed none is left');
     t.equal(readFileSync(`${written}.copy.csv`, 'utf8'), text, 'into a store too');
   },
 );

@@ -1,80 +1,60 @@
-import { chownSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { chownSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { dateOf } from '#acuity/base/days.js';
 import { seededRandom } from '#acuity/base/random.js';
 import { Histories } from '#acuity/lake/histories.js';
 import { StateFile } from '#acuity/lake/state.js';
-import { LAYOUT } from '#acuity/records/layout.js';
-import { SCALAR_PLACES } from '#acuity/records/places.js';
-import type { GivenMeasurement } from '#acuity/records/request.js';
-import { HAND_MODEL } from '#fixtures/handScorer.js';
-import { historyReader } from '#fixtures/histories.js';
-import { folder } from '#fixtures/lake.js';
+import { FormulaScorer, HAND_MODEL } from '#fixtures/handScorer.js';
+import { folder, runStream } from '#fixtures/lake.js';
 import { CONSTANTS, randomMeasurements } from '#fixtures/measured.js';
+import { linesOf } from '#fixtures/tables.js';
 
-const { RECORD_LENGTH, TARGET_LENGTH } = LAYOUT;
+/** The file of `--state`. */
+
 const DAY = 20_000;
+const HISTORY = { person: 'person', order: 'at' };
+const night = (person: string, day: number, measurements: readonly object[] = []): object => {
+  return { person, at: dateOf(DAY + day), current_session: { age: 30 + day }, measurements };
+};
 
-/** Scores a session of nothing but an age with `score`. @returns the scores of its past */
-function night(
-  histories: Histories,
-  name: string,
-  { day, score, given = [] }: { day: number; score: number; given?: readonly GivenMeasurement[] },
-): number[] {
-  const person = histories.of(name);
-  const record = new Float64Array(RECORD_LENGTH).fill(NaN, 0, LAYOUT.SCALARS);
-  record[SCALAR_PLACES.age] = 30;
-  const request = histories.ready(person, { night: DAY + day, record, given, constants: CONSTANTS });
-  const past = Array.from(
-    { length: request.pastCount },
-    (_, at) => request.targets[at * TARGET_LENGTH] ?? NaN,
-  );
-  const scores = Float32Array.of(score, score, score, score, score, 0.9, 0.1);
-  person.latest = Math.max(person.latest, DAY + day);
-  if (request.history !== undefined)
-    histories.add(person, request.history, { scores, offset: 0, model: HAND_MODEL });
-  return past;
+class MeasuringScorer extends FormulaScorer {
+  override readonly model = { ...HAND_MODEL, measured: CONSTANTS };
 }
 
-t.test('what was saved is read again with its measurements, and goes on', async (t) => {
-  const path = join(folder(t), 'state');
+/** Scores rows with a state. @returns the output without the numbers of rows */
+async function score(rows: readonly object[], state: string): Promise<string> {
+  const asked = { history: HISTORY, state, scorer: new MeasuringScorer() };
+  const { output, error } = await runStream([Buffer.from(linesOf(rows))], asked);
+  if (error !== undefined) throw error;
+  return output.toString().replaceAll(/"row":\d+/g, '');
+}
+
+t.test('two runs with a state are as one: scores and state, byte for byte', async (t) => {
   const random = seededRandom(3);
-  const histories = new Histories(10_000);
-  for (let person = 0; person < 3_000; person++)
-    for (let day = 0; day <= person % 9; day++) night(histories, `p${person}\u2028`, { day, score: day });
-  t.notOk(histories.areMeasured);
-  // More than there is room for beside the nights of others.
-  for (let day = 0; day < 40; day++)
-    for (const [name, count] of [
-      ['few', day % 2],
-      ['many', 5],
-    ] as const) {
-      const given = randomMeasurements(random, { count, day: DAY + day, daysBack: 90 });
-      night(histories, name, { day, score: 50, given });
-    }
-  const saved = new StateFile(path, histories);
-  saved.inputs.set('nights-1.ndjson', '12-ab');
-  saved.save();
-  if (process.geteuid?.() === 0) chownSync(path, 65534, 65534);
-  saved.save();
-  t.equal(statSync(path).uid, process.geteuid?.(), 'others that may write to its folder may go on with it');
-  const again = new Histories(10_000);
-  const state = new StateFile(path, again);
-  await state.load();
-  t.strictSame([...state.inputs], [['nights-1.ndjson', '12-ab']]);
-  t.equal(again.size, 3_002);
-  t.ok(again.areMeasured);
-  t.strictSame([...again.entries()], [...histories.entries()]);
-  const parser = historyReader();
-  const isMeasured = (text: string): boolean =>
-    parser.readHistoryText(text) && !parser.desk.history.measurements.isEmpty;
-  const measured = [...again.entries()]
-    .filter(({ history }) => isMeasured(history))
-    .map(({ person }) => person);
-  t.strictSame(measured, ['few', 'many']);
-  t.strictSame(night(again, 'p8\u2028', { day: 9, score: 9 }), [4, 5, 6, 7, 8]);
-  t.strictSame(readdirSync(join(path, '..')), ['state']);
-  await new StateFile(`${path}-none`, new Histories(1)).load(); // no file yet is an empty state
+  const days = Array.from({ length: 40 }, (_, day) => day);
+  // The second has more measurements than there is room for beside the nights of others.
+  const rows = days.flatMap((day) => {
+    const given = (name: string, count: number): object => {
+      const measured = randomMeasurements(random, { count, day: DAY + day, daysBack: 90 });
+      return night(
+        name,
+        day,
+        measured.map(({ day: on, ...one }) => ({ ...one, on: dateOf(on) })),
+      );
+    };
+    const others = Array.from({ length: day < 9 ? 3_000 : 0 }, (_, n) => `p${n}\u2028`);
+    const some = others.filter((_, n) => day <= n % 9).map((name) => night(name, day));
+    return [...some, given('few', day % 2), given('many', 5)];
+  });
+  const [dir, half] = [folder(t), Math.floor(rows.length / 2)];
+  const [whole, state] = [join(dir, 'whole'), join(dir, 'state')];
+  const first = await score(rows.slice(0, half), state);
+  if (process.geteuid?.() === 0) chownSync(state, 65534, 65534);
+  t.equal(first + (await score(rows.slice(half), state)), await score(rows, whole));
+  t.match(first, '"memory"');
+  t.equal(readFileSync(state, 'utf8'), readFileSync(whole, 'utf8'));
+  t.equal(statSync(state).uid, process.geteuid?.(), 'others that may write to its folder may go on with it');
 });
 
 t.test('a damaged state is refused with what to do, without a value of it', async (t) => {
@@ -83,9 +63,7 @@ t.test('a damaged state is refused with what to do, without a value of it', asyn
     writeFileSync(path, bytes);
     return new StateFile(path, new Histories(9)).load().then(() => 'taken', String);
   };
-  const histories = new Histories(9);
-  for (const name of ['secret', 'other']) night(histories, name, { day: 0, score: 1 });
-  new StateFile(path, histories).save();
+  await score([night('secret', 0), night('other', 0)], path);
   const good = readFileSync(path);
   const [head = '', first = '', second = '', end = ''] = good.toString().split('\n');
   const cases: readonly (readonly [lines: readonly string[], message: RegExp])[] = [

@@ -85,13 +85,11 @@ interface Streams {
   readonly write: WriteBytes;
 }
 
-/** Where the scores of an input go. */
-interface Target extends Pick<Input, 'name' | 'format' | 'outputFormat'> {
+/** Where the scores of an input, or of standard input, go. */
+interface Target extends Pick<Input, 'name' | 'format' | 'outputFormat'>, Partial<Pick<Input, 'bad'>> {
   readonly write: WriteBytes;
   /** Takes the lines of bad rows; in a stream they stay in their places. */
   readonly writeBad?: WriteBytes;
-  /** The file of bad rows. */
-  readonly bad?: string;
   /** Those of the run if absent. */
   readonly histories?: Histories | undefined;
 }
@@ -192,11 +190,7 @@ export class Run {
   async open(): Promise<Input[]> {
     await this.state?.open();
     this.inputs = await this.findInputs();
-    const foldersOf = (inputs: readonly Input[]): string[] =>
-      this.results === undefined
-        ? []
-        : [...new Set(inputs.map(({ output }) => dirname(output)))].filter((folder) => !isRemote(folder));
-    for (const folder of foldersOf(this.inputs)) removeDeadPartials(folder);
+    for (const folder of this.foldersOf(this.inputs)) removeDeadPartials(folder);
     const todo: Input[] = [];
     for (const input of this.inputs) {
       this.current = input.name;
@@ -205,15 +199,21 @@ export class Run {
     for (const input of todo)
       for (const part of input.query?.files ?? [input]) {
         this.current = part.name;
-        // What is no file can't be read twice.
+        // A pipe can't be read twice.
         if (part.query === undefined && !isRemote(part.path) && !statSync(part.path).isFile()) continue;
         const opened = await openInput(part, this.reading);
         await opened.close();
         this.isMeasured ||= this.namesOf(opened, input).hasMeasurements;
       }
     this.current = undefined;
-    for (const folder of foldersOf(todo)) prepareFolder(folder);
+    for (const folder of this.foldersOf(todo)) prepareFolder(folder);
     return todo;
+  }
+
+  /** The folders of results on this machine. */
+  private foldersOf(inputs: readonly Input[]): Set<string> {
+    const local = inputs.filter(({ output }) => this.results !== undefined && !isRemote(output));
+    return new Set(local.map(({ output }) => dirname(output)));
   }
 
   /** Scores `todo` one by one, or standard input if no files were named. */

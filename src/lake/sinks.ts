@@ -1,30 +1,18 @@
-import { createReadStream, rmSync } from 'node:fs';
-import type { Job } from './job.js';
 import { LineWriter } from './lineWriter.js';
 import type { ScoreSink, SinkOptions, WriteBytes } from './scoreColumns.js';
 
-const CHUNK_BYTES = 1 << 20;
-
+/** Opens the sink of a format; libraries are loaded when they are needed. */
 export async function openSink(write: WriteBytes, options: SinkOptions): Promise<ScoreSink> {
   const { format } = options;
   if (format === 'arrow') return (await import('./arrowSink.js')).openArrowSink(write, options);
-  if (format === 'ndjson') {
-    const lines = new LineWriter(options);
-    const writeLines = async (job: Job): Promise<void> => {
+  if (format !== 'ndjson')
+    return (await import('./engineSink.js')).openEngineSink(write, { ...options, format });
+  const lines = new LineWriter(options);
+  return {
+    async write(job) {
       const text = lines.text(job);
       if (text !== '') await write(text);
-    };
-    return { write: writeLines, end: async () => undefined };
-  }
-  const { EngineSink } = await import('./engineSink.js');
-  const table = await EngineSink.open(await options.engine(), { ...options, format });
-  return {
-    write: (job) => table.write(job),
-    async end() {
-      const path = await table.end();
-      for await (const bytes of createReadStream(path, { highWaterMark: CHUNK_BYTES }))
-        await write(bytes as Buffer);
-      rmSync(path);
     },
+    end: async () => undefined,
   };
 }

@@ -29,7 +29,7 @@ export async function openStores(location: string, files?: StoreFiles): Promise<
   const address = new RedisAddress(location, files === undefined ? COMMAND_TIMEOUT_MS : undefined);
   // One for keys and one for counts, so that reading a long list of keys delays no report.
   const [connection, counts] = [address.line(), address.line()];
-  const keys = new RedisKeyStore(connection, (onMessage) => address.listen(onMessage));
+  const keys = new RedisKeyStore(connection, (onMessage) => address.line(onMessage));
   return {
     keys,
     usage: (first, last) => usageOf(connection, first, last),

@@ -18,9 +18,9 @@ const CLOSED = 'the key store was closed';
  */
 export class RedisAddress {
   /** Why the server takes no writes; undefined as soon as it takes one. */
-  refusal: ReadOnlyStoreError | undefined;
+  #refusal: ReadOnlyStoreError | undefined;
   /** How often the address was asked: what `WATCH` watches ends with its connection. */
-  asked = 0;
+  #asked = 0;
   readonly #open: () => Client;
   readonly #timeoutMs: number;
   readonly #listeners = new Set<Line>();
@@ -37,21 +37,25 @@ export class RedisAddress {
     this.#open(); // checks the URL and connects nothing
   }
 
-  /** A way to the store, with a connection of its own, which no other's commands delay. */
-  line(): StoreTransport {
-    return new Line(this);
-  }
-
-  /** A way that listens to changes of keys. Calls `onMessage` too where messages may have been missed. */
-  listen(onMessage: () => void): StoreTransport {
-    const line = new Line(this, onMessage);
-    this.#listeners.add(line);
-    return line;
-  }
-
-  /** The listener hears nothing more. */
-  forget(line: Line): void {
-    this.#listeners.delete(line);
+  /**
+   * A way to the store, with a connection of its own, which no other's commands delay. With `onMessage` it listens to
+   * changes of keys; that is called too where messages may have been missed.
+   */
+  line(onMessage?: () => void): StoreTransport {
+    const line: Line = { onMessage };
+    if (onMessage !== undefined) this.#listeners.add(line);
+    const [asked, refusal] = [() => this.#asked, () => this.#refusal];
+    return {
+      get connections() {
+        return asked();
+      },
+      get refusal() {
+        return refusal();
+      },
+      sendAll: (commands, connection) => this.#exchange(line, commands, true, connection),
+      readAll: (commands) => this.#exchange(line, commands, false),
+      close: () => void this.#listeners.delete(line),
+    };
   }
 
   /** Closes all connections at once; every pending call rejects. */
@@ -60,28 +64,27 @@ export class RedisAddress {
     this.#connections?.drop(new KeyStoreError(CLOSED));
   }
 
-  /** As `sendAll` or, without `isWrite`, as `readAll` of a line. */
-  async exchange(
+  async #exchange(
     line: Line,
     commands: Commands,
     isWrite: boolean,
     connection?: number,
   ): Promise<readonly unknown[]> {
     const connections = this.#current();
-    if (connection !== undefined && connection !== this.asked)
+    if (connection !== undefined && connection !== this.#asked)
       throw new KeyStoreError('the connection to the key store was lost meanwhile: try again');
     try {
       const { replies, role } = await connections.exchange(line, commands);
       if (role !== undefined && !PRIMARY.test(role)) {
-        this.refusal = new ReadOnlyStoreError(`${REPLICA} (it says that it is a ${role})`);
-        if (isWrite) throw this.refusal;
-      } else if (isWrite && this.refusal !== undefined) {
-        this.refusal = undefined;
+        this.#refusal = new ReadOnlyStoreError(`${REPLICA} (it says that it is a ${role})`);
+        if (isWrite) throw this.#refusal;
+      } else if (isWrite && this.#refusal !== undefined) {
+        this.#refusal = undefined;
         for (const { onMessage } of this.#listeners) onMessage?.();
       }
       return replies;
     } catch (error) {
-      if (error instanceof ReadOnlyStoreError) this.refusal = error;
+      if (error instanceof ReadOnlyStoreError) this.#refusal = error;
       throw error;
     }
   }
@@ -90,49 +93,22 @@ export class RedisAddress {
   #current(): Connections {
     if (this.#isClosed) throw new KeyStoreError(CLOSED);
     const last = this.#connections;
-    const isGood = last?.lost === undefined && this.refusal === undefined;
+    const isGood = last?.lost === undefined && this.#refusal === undefined;
     if (last !== undefined && (isGood || performance.now() - last.openedMs < ASKED_EVERY_MS)) {
       if (last.lost !== undefined) throw last.lost;
       return last;
     }
-    last?.drop(this.refusal);
-    this.asked++;
+    last?.drop(this.#refusal);
+    this.#asked++;
     const next = (this.#connections = new Connections(this.#open, this.#timeoutMs));
     for (const line of this.#listeners) next.client(line).catch(() => undefined);
     return next;
   }
 }
 
-/** One user's way to the store. It keeps no connection: each call takes the address's. */
-class Line implements StoreTransport {
-  readonly #address: RedisAddress;
-
-  constructor(
-    address: RedisAddress,
-    readonly onMessage?: () => void,
-  ) {
-    this.#address = address;
-  }
-
-  get connections(): number {
-    return this.#address.asked;
-  }
-
-  get refusal(): KeyStoreError | undefined {
-    return this.#address.refusal;
-  }
-
-  sendAll(commands: Commands, connection?: number): Promise<readonly unknown[]> {
-    return this.#address.exchange(this, commands, true, connection);
-  }
-
-  readAll(commands: Commands): Promise<readonly unknown[]> {
-    return this.#address.exchange(this, commands, false);
-  }
-
-  close(): void {
-    this.#address.forget(this);
-  }
+/** One user's way to the store: it keeps no connection, each call takes the address's. */
+interface Line {
+  readonly onMessage: (() => void) | undefined;
 }
 
 /** The connections to what an address led to once, each opened when first needed. They end together. */
@@ -142,8 +118,7 @@ class Connections {
   lost: KeyStoreError | undefined;
   readonly #open: () => Client;
   readonly #timeoutMs: number;
-  readonly #clients = new Map<Line, Promise<Client>>();
-  readonly #opened = new Map<Line, Client>();
+  readonly #clients = new Map<Line, { readonly client: Client; readonly ready: Promise<Client> }>();
   /** Whether the listener was ever connected. */
   #isHeard = false;
   /** Rejects the pending calls. */
@@ -170,17 +145,17 @@ class Connections {
 
   client(line: Line): Promise<Client> {
     const known = this.#clients.get(line);
-    if (known !== undefined) return known;
-    const client = this.#connect(line);
-    this.#clients.set(line, client);
-    client.catch(() => this.#clients.get(line) === client && this.#clients.delete(line));
-    return client;
+    if (known !== undefined) return known.ready;
+    const client = this.#open();
+    const ready = this.#connect(line, client);
+    this.#clients.set(line, { client, ready });
+    return ready;
   }
 
   /** Ends all of them; every pending call rejects. Returns why they have ended. */
   drop(error?: KeyStoreError): KeyStoreError {
     const reason = (this.lost ??= error ?? new KeyStoreError(CLOSED));
-    for (const client of this.#opened.values()) end(client);
+    for (const { client } of this.#clients.values()) end(client);
     for (const fail of this.#pending) fail(reason);
     return reason;
   }
@@ -193,18 +168,15 @@ class Connections {
   }
 
   #close(line: Line): void {
-    const client = this.#opened.get(line);
-    if (client !== undefined) end(client);
-    this.#opened.delete(line);
+    const known = this.#clients.get(line);
+    if (known !== undefined) end(known.client);
     this.#clients.delete(line);
   }
 
-  async #connect(line: Line): Promise<Client> {
+  async #connect(line: Line, client: Client): Promise<Client> {
     const { onMessage } = line;
-    const client = this.#open();
     client.on('error', (error) => this.#lose(line, failure(error)));
     client.unref();
-    this.#opened.set(line, client);
     try {
       await client.connect();
     } catch (error) {

@@ -2,14 +2,13 @@ import { below, seededRandom } from '../base/random.js';
 import {
   COVARIANCES,
   PREDICTORS,
-  VIEWS,
   covarianceAt,
   covariancesOf,
   errorsOf,
   indexOf,
   slopeOf,
   takeOut,
-  twoSidedWithin,
+  binaryWithin,
   type Predictor,
   type View,
 } from './sums.js';
@@ -24,43 +23,20 @@ export interface Drawn {
   readonly draws: Float64Array;
 }
 
-/** The statistics of one outcome in one view. */
-export interface ViewEstimates {
-  /** Rank correlation of the outcome with each predictor, signed so that positive is as predicted. */
-  readonly goes: Readonly<Record<Predictor, Drawn>>;
-  /** Partial rank correlation of the outcome with the score, given all rivals. */
-  readonly adds: Drawn;
-  /** The same, given one rival. */
-  readonly besides: Readonly<Record<Rival, Drawn>>;
-  /**
-   * For a two-valued outcome: how often a predictor orders two nights of different value correctly (area under the
-   * ROC curve).
-   */
-  readonly area: Readonly<Record<Predictor, Drawn>> | undefined;
-  /**
-   * Correlation with the mean of the person's last outcomes, and with the best linear combination of that mean and
-   * the score.
-   */
-  readonly ownAlone: Drawn;
-  readonly ownAndScore: Drawn;
-}
+/** Statistics by name, each with its draws. */
+export type DrawnOf<Figures> = {
+  readonly [Name in keyof Figures]: Figures[Name] extends number ? Drawn : DrawnOf<Figures[Name]>;
+};
 
-export interface OutcomeEstimates {
-  readonly views: Readonly<Record<View, ViewEstimates>>;
-  /** Change of the outcome for each point of the score above the person's own mean. */
-  readonly slope: Drawn;
-  /**
-   * Mean absolute difference of the outcome from the score, from 50, and from the mean of the person's last outcomes.
-   */
-  readonly errors: Readonly<Record<'score' | 'fifty' | 'own', Drawn>>;
-}
+/** The statistics of one outcome. */
+export type OutcomeEstimates = DrawnOf<ReturnType<Statistics['of']>>;
 
 export interface EstimateOptions {
   readonly seed: number;
   readonly draws: number;
   /** The predicted sign of each predictor. */
   readonly signs: Readonly<Record<Predictor, 1 | -1>>;
-  readonly isTwoSided: boolean;
+  readonly isBinary: boolean;
 }
 
 /** A variable whose remaining share of its variance is smaller holds only rounding. */
@@ -77,57 +53,65 @@ const CONTROLS: Readonly<Record<Rival, readonly number[]>> = {
  * The statistics `of` sums over people, each with its values in draws of people; one person alone can't be drawn.
  * `people` has the sums of each person or block of people.
  */
-export function drawnOver(
+export function drawnOver<Figures extends object>(
   people: readonly Float64Array[],
-  of: (sums: Float64Array) => readonly number[],
+  of: (sums: Float64Array) => Figures,
   { seed, draws }: Pick<EstimateOptions, 'seed' | 'draws'>,
-): Drawn[] {
+): DrawnOf<Figures> {
   const width = people[0]?.length ?? 0;
   const sums = new Float64Array(width);
   const add = (own: Float64Array | undefined): void => {
     for (let place = 0; place < width; place++) sums[place] = (sums[place] ?? 0) + (own?.[place] ?? 0);
   };
   for (const own of people) add(own);
-  const values = of(sums);
+  const figures = of(sums);
   const count = people.length < 2 ? 0 : draws;
-  const columns = values.map(() => new Float64Array(count));
+  const columns = numbersIn(figures).map((value) => ({ value, draws: new Float64Array(count) }));
   const random = seededRandom(seed);
   for (let draw = 0; draw < count; draw++) {
     sums.fill(0);
     for (let person = 0; person < people.length; person++) add(people[below(random, people.length)]);
-    for (const [place, value] of of(sums).entries()) columns[place]?.fill(value, draw, draw + 1);
+    for (const [place, value] of numbersIn(of(sums)).entries())
+      columns[place]?.draws.fill(value, draw, draw + 1);
   }
-  return columns.map((column, place) => ({
-    value: values[place] ?? NaN,
-    draws: column.toSorted().filter((one) => !Number.isNaN(one)),
-  }));
+  const drawn = columns.values();
+  return shaped(figures, () => {
+    const { value = { value: NaN, draws: [] } } = drawn.next();
+    return {
+      value: value.value,
+      draws: Float64Array.from(value.draws)
+        .toSorted()
+        .filter((one) => !Number.isNaN(one)),
+    };
+  }) as DrawnOf<Figures>;
+}
+
+/** All numbers in groups of groups, in order. */
+function numbersIn(figures: object): number[] {
+  return Object.values(figures).flatMap((one: number | object | undefined) =>
+    typeof one === 'number' ? [one] : numbersIn(one ?? {}),
+  );
+}
+
+/** The same groups, with what `next` returns in place of each number. */
+function shaped(figures: object, next: () => Drawn): object {
+  const entries = Object.entries(figures) as [string, number | object | undefined][];
+  return Object.fromEntries(
+    entries.map(([name, one]) => [name, typeof one === 'number' ? next() : one && shaped(one, next)]),
+  );
 }
 
 /** The statistics of one outcome, by the sums of `sumsOf`. */
 export function estimate(people: readonly Float64Array[], options: EstimateOptions): OutcomeEstimates {
   const statistics = new Statistics(options);
-  const drawn = drawnOver(people, (sums) => statistics.of(sums), options).values();
-  /** In the order of `Statistics.of`. */
-  const next = (): Drawn => {
-    const { value } = drawn.next();
-    if (value === undefined) throw new Error('fewer statistics than names');
-    return value;
-  };
-  const named = <Name extends string>(names: readonly Name[]): Record<Name, Drawn> =>
-    Object.fromEntries(names.map((name) => [name, next()])) as Record<Name, Drawn>;
-  const view = (): ViewEstimates => ({
-    goes: named(PREDICTORS),
-    adds: next(),
-    besides: named(RIVALS),
-    area: options.isTwoSided ? named(PREDICTORS) : undefined,
-    ownAlone: next(),
-    ownAndScore: next(),
-  });
-  return {
-    views: { within: view(), pooled: view() },
-    slope: next(),
-    errors: named(['score', 'fifty', 'own'] as const),
-  };
+  return drawnOver(people, (sums) => statistics.of(sums), options);
+}
+
+function byName<Name extends string>(
+  names: readonly Name[],
+  of: (name: Name) => number,
+): Record<Name, number> {
+  return Object.fromEntries(names.map((name) => [name, of(name)])) as Record<Name, number>;
 }
 
 class Statistics {
@@ -136,21 +120,35 @@ class Statistics {
 
   constructor(private readonly options: EstimateOptions) {}
 
-  of(sums: Float64Array): number[] {
-    return [...VIEWS.flatMap((view) => this.ofView(sums, view)), slopeOf(sums), ...errorsOf(sums)];
+  of(sums: Float64Array) {
+    return {
+      views: { within: this.ofView(sums, 'within'), pooled: this.ofView(sums, 'pooled') },
+      /** Change of the outcome for each point of the score above the person's own mean. */
+      slope: slopeOf(sums),
+      errors: errorsOf(sums),
+    };
   }
 
-  private ofView(sums: Float64Array, view: View): number[] {
+  private ofView(sums: Float64Array, view: View) {
     const { covariances, options } = this;
     covariancesOf(sums, view, covariances);
-    return [
-      ...PREDICTORS.map((name) => options.signs[name] * correlation(covariances, OUTCOME, indexOf(name))),
-      this.partial(RIVALS),
-      ...RIVALS.map((rival) => this.partial([rival])),
-      ...(options.isTwoSided ? PREDICTORS.map((name) => this.areaOf(sums, view, name)) : []),
-      Math.abs(correlation(covariances, OUTCOME, indexOf('own'))),
-      this.multiple(),
-    ];
+    return {
+      /** Rank correlation of the outcome with each predictor, signed so that positive is as predicted. */
+      goes: byName(
+        PREDICTORS,
+        (name) => options.signs[name] * correlation(covariances, OUTCOME, indexOf(name)),
+      ),
+      /** Partial rank correlation of the outcome with the score, given all rivals. */
+      adds: this.partial(RIVALS),
+      /** The same, given one rival. */
+      besides: byName(RIVALS, (rival) => this.partial([rival])),
+      /** How often a predictor orders two nights of a binary outcome correctly (area under the ROC curve). */
+      area: options.isBinary ? byName(PREDICTORS, (name) => this.areaOf(sums, view, name)) : undefined,
+      /** Correlation with the mean of the person's last outcomes, */
+      ownAlone: Math.abs(correlation(covariances, OUTCOME, indexOf('own'))),
+      /** and with the best linear combination of that mean and the score. */
+      ownAndScore: this.multiple(),
+    };
   }
 
   private areaOf(sums: Float64Array, view: View, name: Predictor): number {
@@ -159,7 +157,7 @@ class Statistics {
     const pooled =
       0.5 +
       (0.5 * covarianceAt(covariances, OUTCOME, indexOf(name))) / covarianceAt(covariances, OUTCOME, OUTCOME);
-    const area = view === 'pooled' ? pooled : twoSidedWithin(sums, name);
+    const area = view === 'pooled' ? pooled : binaryWithin(sums, name);
     return this.options.signs[name] === 1 ? area : 1 - area;
   }
 

@@ -2,7 +2,7 @@ import { probit } from '../pipeline/normal.js';
 import { chanceOf, errorOf, estimate, intervalOf, type Drawn, type OutcomeEstimates } from './estimates.js';
 import { EXPECTED } from './expected.js';
 import type { Nights } from './nights.js';
-import { betterSign, type Outcome } from './outcomes.js';
+import { betterSign, columnsOf, type Outcome } from './outcomes.js';
 import { VIEWS, eachPerson, sumsOf, type JudgedNights, type View } from './sums.js';
 
 /** Probability of any false claim over everything judged together. */
@@ -15,20 +15,6 @@ export const POWER = 0.8;
  * the sample.
  */
 export const PEOPLE_LEAST = 20;
-
-/** The column index of each input. */
-export interface NightPlaces {
-  readonly minutes: number;
-  readonly heart: number;
-  /** For each outcome. */
-  readonly outcomes: readonly ScoredPlace[];
-}
-
-/** The columns of an outcome, and of the score that it is compared with. */
-export interface ScoredPlace {
-  readonly outcome: number;
-  readonly score: number;
-}
 
 export interface JudgeOptions {
   readonly seed: number;
@@ -67,24 +53,15 @@ export interface OutcomeVerdict {
   readonly peopleTwice: number;
   /** How many of their nights have minutes asleep, and a heart rate. */
   readonly known: { readonly minutes: number; readonly heart: number };
-  readonly isTwoSided: boolean;
   readonly estimates: OutcomeEstimates;
   readonly views: Readonly<Record<View, ViewVerdict>>;
 }
 
 /** Judges scores against outcomes. Deterministic for the same nights and options. */
-export function judge(
-  nights: Nights,
-  outcomes: readonly Outcome[],
-  places: NightPlaces,
-  options: JudgeOptions,
-): OutcomeVerdict[] {
-  const judged = outcomes.map((outcome, index) => {
-    const place = places.outcomes[index];
-    if (place === undefined) throw new Error('an outcome without a column');
-    const { minutes, heart } = places;
-    const judged = nights.take({ ...place, minutes, heart }, ['outcome', 'score']);
-    return judgeOne(judged, outcome, options);
+export function judge(nights: Nights, outcomes: readonly Outcome[], options: JudgeOptions): OutcomeVerdict[] {
+  const judged = outcomes.map((outcome) => {
+    const columns = { ...columnsOf(outcome), minutes: 'minutes', heart: 'heart' };
+    return judgeOne(nights.take(columns, ['outcome', 'score']), outcome, options);
   });
   return withHolm(judged);
 }
@@ -92,10 +69,10 @@ export function judge(
 type Judged = Omit<OutcomeVerdict, 'views'>;
 
 function judgeOne(nights: JudgedNights, outcome: Outcome, { seed, draws }: JudgeOptions): Judged {
-  const [low, isTwoSided] = sidesOf(nights.outcome);
+  const [low, isBinary] = valuesOf(nights.outcome);
   const better = betterSign(outcome);
   const { sign } = outcome;
-  const blocks = sumsOf(nights, { seed, sign, low: isTwoSided ? low : undefined });
+  const blocks = sumsOf(nights, { seed, sign, low: isBinary ? low : undefined });
   const signs = { score: sign, coin: 1, minutes: better, heart: -better as 1 | -1, own: 1 } as const;
   const people = nights.starts.length - 1;
   let peopleTwice = 0;
@@ -106,13 +83,12 @@ function judgeOne(nights: JudgedNights, outcome: Outcome, { seed, draws }: Judge
     nights: nights.outcome.length,
     peopleTwice,
     known: { minutes: knownOf(nights.minutes), heart: knownOf(nights.heart) },
-    isTwoSided,
-    estimates: estimate(blocks, { seed: seed + 1, draws, signs, isTwoSided }),
+    estimates: estimate(blocks, { seed: seed + 1, draws, signs, isBinary }),
   };
 }
 
 /** The lowest value, and whether there are exactly two. */
-function sidesOf(values: Float64Array): readonly [low: number, isTwoSided: boolean] {
+function valuesOf(values: Float64Array): readonly [low: number, isBinary: boolean] {
   const seen = new Set<number>();
   for (const value of values) {
     seen.add(value);

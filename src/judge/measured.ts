@@ -91,14 +91,15 @@ function purchaseOf(nights: MeasuredNights, options: PurchaseOptions): Purchase 
     }
     sums.push(own);
   });
-  const error = (all: Float64Array, way: Way): number =>
-    (all[1 + WAYS.indexOf(way)] ?? NaN) / (all[0] ?? NaN);
-  const [gain = UNKNOWN, ...drawn] = drawnOver(
+  const { errors, gain } = drawnOver(
     sums,
-    (all) => [error(all, 'score') - error(all, 'measured'), ...WAYS.map((way) => error(all, way))],
+    ([count = NaN, ...totals]) => {
+      const errors = Object.fromEntries(WAYS.map((way, place) => [way, (totals[place] ?? NaN) / count]));
+      const { score = NaN, measured = NaN } = errors;
+      return { errors: errors as Record<Way, number>, gain: score - measured };
+    },
     options,
   );
-  const errors = Object.fromEntries(WAYS.map((way, place) => [way, drawn[place]])) as Record<Way, Drawn>;
   return {
     tests,
     people: sums.length,
@@ -161,18 +162,16 @@ function reliabilityOf({ starts, value, score }: MeasuredNights, options: Measur
     // up over people.
     sums.push(Float64Array.of(count, total, squares, count * count, (total * total) / count, 1));
   });
-  const [reliability = UNKNOWN] = drawnOver(
+  const { reliability } = drawnOver(
     sums,
     (all) => {
       const [count = 0, total = 0, squares = 0, countSquares = 0, means = 0, people = 0] = all;
       const between = (means - (total * total) / count) / (people - 1);
       const within = (squares - means) / (count - people);
       const each = (count - countSquares / count) / (people - 1);
-      return [(between - within) / (between + (each - 1) * within)];
+      return { reliability: (between - within) / (between + (each - 1) * within) };
     },
     options,
   );
   return reliability;
 }
-
-const UNKNOWN: Drawn = { value: NaN, draws: new Float64Array() };

@@ -6,9 +6,8 @@ import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import { normaliseSleep } from '../pipeline/normalise.js';
 import { LAYOUT } from '../records/layout.js';
 import { summaryAt } from '../records/places.js';
-import type { NightPlaces, ScoredPlace } from './judge.js';
 import { Nights } from './nights.js';
-import { SCORES, valueOf, type Outcome } from './outcomes.js';
+import { SCORES, columnsOf, valueOf, type Outcome } from './outcomes.js';
 
 /** Some 50 bytes each, and four times as many while an outcome is judged. */
 export const NIGHTS_MAX = 5_000_000;
@@ -18,18 +17,9 @@ const SECONDS_PER_MINUTE = 60;
 const [MINUTES, HEART, DAY, FIRST_SCORE] = [0, 1, 2, 3];
 const PERCENT = 100;
 
-/** The column index of each input. */
-export interface RowPlaces extends NightPlaces {
-  /** The column of the night, in days since 1970. */
-  readonly day: number;
-  /** For each outcome used as a measurement. */
-  readonly measured: readonly ScoredPlace[];
-}
-
 /** Keeps, of each scored night, only the values that it is judged by. */
 export class NightRows implements PageSink {
   readonly nights: Nights;
-  readonly places: RowPlaces;
   /** Nights with scores, with or without an outcome. */
   scored = 0;
   /** Left-out values in each column. */
@@ -48,23 +38,17 @@ export class NightRows implements PageSink {
     this.percentiles = new Set(
       [...outcomes.filter(({ isPercentile }) => isPercentile), ...measured].map(({ column }) => column),
     );
-    const scores = [...new Set(all.map(({ score }) => score))];
-    this.scores = scores.map((score) => SCORES.indexOf(score));
+    this.scores = [...new Set(all.map(({ score }) => SCORES.indexOf(score)))];
     this.unread = this.columns.map(() => 0);
-    const firstOutcome = FIRST_SCORE + scores.length;
-    const placeOf = ({ column, score }: Outcome): ScoredPlace => ({
-      score: FIRST_SCORE + scores.indexOf(score),
-      outcome: firstOutcome + this.columns.indexOf(column),
-    });
-    this.places = {
-      minutes: MINUTES,
-      heart: HEART,
-      day: DAY,
-      outcomes: outcomes.map(placeOf),
-      measured: measured.map(placeOf),
-    };
-    this.values = new Float64Array(firstOutcome + this.columns.length);
-    this.nights = new Nights(this.values.length, NIGHTS_MAX);
+    const names = [
+      'minutes',
+      'heart',
+      'day',
+      ...new Set(all.map((one) => columnsOf(one).score)),
+      ...new Set(all.map((one) => columnsOf(one).outcome)),
+    ];
+    this.values = new Float64Array(names.length);
+    this.nights = new Nights(names, NIGHTS_MAX);
   }
 
   async write(job: Job): Promise<void> {

@@ -11,18 +11,18 @@ export class Nights {
   private length = 0;
   /** People are numbered from 0 on. */
   private readonly people: Int32Array;
-  private readonly columns: readonly Float32Array[];
+  private readonly columns: ReadonlyMap<string, Float32Array>;
 
   /** Memory for all `nightsMax` costs nothing until it is written to. */
   constructor(
-    width: number,
+    names: readonly string[],
     private readonly nightsMax: number,
   ) {
     this.people = new Int32Array(nightsMax);
-    this.columns = Array.from({ length: width }, () => new Float32Array(nightsMax));
+    this.columns = new Map(names.map((name) => [name, new Float32Array(nightsMax)]));
   }
 
-  /** @throws OperatorError */
+  /** `values`: in the order of the columns. @throws OperatorError if there are too many nights */
   add(person: number, values: ArrayLike<number>): void {
     if (this.length === this.nightsMax) {
       throw new OperatorError(
@@ -30,24 +30,29 @@ export class Nights {
       );
     }
     this.people[this.length] = person;
-    for (const [place, column] of this.columns.entries()) column[this.length] = values[place] ?? NaN;
+    let place = 0;
+    for (const column of this.columns.values()) column[this.length] = values[place++] ?? NaN;
     this.length++;
   }
 
-  /** The columns at `places`, of the nights in which the `needed` ones are known. */
+  /** The columns of these names, of the nights in which the `needed` ones are known. */
   take<Name extends string>(
-    places: Readonly<Record<Name, number>>,
+    names: Readonly<Record<Name, string>>,
     needed: readonly NoInfer<Name>[],
   ): Grouped<Name> {
     const { people } = this;
-    const columnOf = (name: Name): Float32Array => this.columns[places[name]] ?? new Float32Array();
+    const columnOf = (name: Name): Float32Array => {
+      const column = this.columns.get(names[name]);
+      if (column === undefined) throw new RangeError(`no column ${names[name]}`);
+      return column;
+    };
     const asked = needed.map(columnOf);
     const chosen = this.byPerson().filter((night) => asked.every((column) => !Number.isNaN(column[night])));
     const starts: number[] = [];
     for (const [place, night] of chosen.entries())
       if (place === 0 || people[night] !== people[chosen[place - 1] ?? 0]) starts.push(place);
     starts.push(chosen.length);
-    const columns = (Object.keys(places) as Name[]).map((name) => {
+    const columns = (Object.keys(names) as Name[]).map((name) => {
       const column = columnOf(name);
       return [name, Float64Array.from(chosen, (night) => column[night] ?? NaN)];
     });

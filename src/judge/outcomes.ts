@@ -22,6 +22,11 @@ export function outcomeOf(text: string): Outcome | undefined {
   return { column, score, sign: minus === '-' ? -1 : 1, isPercentile: false };
 }
 
+/** The columns of nights that hold an outcome, and the score that it is compared with. */
+export function columnsOf({ column, score }: Pick<Outcome, 'column' | 'score'>) {
+  return { outcome: `outcome ${column}`, score: `score ${score}` };
+}
+
 /** The expected sign of an outcome's correlation with a rival of which more is better for people. */
 export function betterSign({ score, sign }: Outcome): 1 | -1 {
   return score === 'stress' ? (-sign as 1 | -1) : sign;

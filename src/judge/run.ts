@@ -5,7 +5,7 @@ import type { Config } from '../config/options.js';
 import { judge } from './judge.js';
 import { judgeMeasured, type MeasuredOptions } from './measured.js';
 import { NightRows } from './nightRows.js';
-import type { Outcome } from './outcomes.js';
+import { columnsOf, type Outcome } from './outcomes.js';
 import type { Bought, Report } from './report.js';
 
 /** How nights are found and read, as for `acuity score`. */
@@ -44,7 +44,7 @@ export async function judgeRows(config: Config, order: JudgeOrder): Promise<Judg
   const scoring = { ...order, keep, explain: false, late: 'bad', history, into: rows } as const;
   const { code, isWhole, model, tally } = await scoreRows(config, scoring, 'acuity judge');
   if (!isWhole) return { code, report: undefined };
-  const verdicts = judge(rows.nights, outcomes, rows.places, { seed, draws });
+  const verdicts = judge(rows.nights, outcomes, { seed, draws });
   const empty = verdicts.find(({ nights }) => nights === 0);
   if (empty !== undefined) {
     process.stderr.write(
@@ -68,15 +68,14 @@ export async function judgeRows(config: Config, order: JudgeOrder): Promise<Judg
 
 function boughtOf(
   measured: readonly Outcome[],
-  { nights, places }: NightRows,
+  { nights }: NightRows,
   options: Omit<MeasuredOptions, 'field'>,
 ): Bought[] {
-  return measured.map((outcome, index) => {
-    const place = places.measured[index];
+  return measured.map((outcome) => {
     const field = MEASURED_FIELDS.find((name) => name === outcome.score);
-    if (place === undefined || field === undefined) throw new Error('not to be measured');
-    const own = { value: place.outcome, score: place.score, day: places.day };
-    const taken = nights.take(own, ['value', 'score', 'day']);
+    if (field === undefined) throw new Error('not to be measured');
+    const { outcome: value, score } = columnsOf(outcome);
+    const taken = nights.take({ value, score, day: 'day' }, ['value', 'score', 'day']);
     return { outcome, verdict: judgeMeasured(taken, { ...options, field }) };
   });
 }

@@ -36,7 +36,7 @@ const COUNTS = {
   pooled: PAIRS,
   within: PAIRS,
   ordered: PREDICTORS.length,
-  twoSidedPairs: 1,
+  binaryPairs: 1,
   changeSquares: 1,
   changeProducts: 1,
   errors: 3,
@@ -184,7 +184,7 @@ class Block {
       this.add(AT.changeSquares, change * change);
       this.add(AT.changeProducts, change * ((outcome[night] ?? 0) - outcomeMean));
     }
-    if (this.options.low !== undefined) this.addTwoSided(from, to, this.options.low);
+    if (this.options.low !== undefined) this.addBinary(from, to, this.options.low);
   }
 
   private add(place: number, value: number): void {
@@ -204,11 +204,11 @@ class Block {
    * Counts a person's pairs of nights with different values, and how much more often a predictor orders them
    * correctly than wrongly.
    */
-  private addTwoSided(from: number, to: number, low: number): void {
+  private addBinary(from: number, to: number, low: number): void {
     const { outcome } = this.nights;
     let high = 0;
     for (let night = from; night < to; night++) if (outcome[night] !== low) high++;
-    this.add(AT.twoSidedPairs, high * (to - from - high));
+    this.add(AT.binaryPairs, high * (to - from - high));
     for (const [place] of PREDICTORS.entries()) {
       const rank = this.ranks[1 + place];
       let sum = 0;
@@ -263,9 +263,9 @@ export function takeOut(covariances: Float64Array, by: number, least: number): v
 /**
  * The share of a person's pairs of nights with different values that a predictor orders correctly; NaN without any.
  */
-export function twoSidedWithin(sums: Float64Array, predictor: Predictor): number {
+export function binaryWithin(sums: Float64Array, predictor: Predictor): number {
   const right = sums[AT.ordered + PREDICTORS.indexOf(predictor)] ?? NaN;
-  return 0.5 + right / (sums[AT.twoSidedPairs] ?? 0);
+  return 0.5 + right / (sums[AT.binaryPairs] ?? 0);
 }
 
 /** Change of the outcome for each point of the score above the person's own mean. */
@@ -276,7 +276,7 @@ export function slopeOf(sums: Float64Array): number {
 /**
  * Mean absolute difference of the outcome from the score, from 50, and from the mean of the person's last outcomes.
  */
-export function errorsOf(sums: Float64Array): readonly [score: number, fifty: number, own: number] {
-  const nights = sums[0] ?? 0;
-  return [0, 1, 2].map((place) => (sums[AT.errors + place] ?? NaN) / nights) as [number, number, number];
+export function errorsOf(sums: Float64Array): Readonly<Record<'score' | 'fifty' | 'own', number>> {
+  const of = (place: number): number => (sums[AT.errors + place] ?? NaN) / (sums[0] ?? 0);
+  return { score: of(0), fifty: of(1), own: of(2) };
 }

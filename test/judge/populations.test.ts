@@ -3,7 +3,7 @@ import { FEATURE_COUNT, featureAt } from '#acuity/contract/features.js';
 import { EXPECTED } from '#acuity/judge/expected.js';
 import { judge, type OutcomeVerdict } from '#acuity/judge/judge.js';
 import { Nights } from '#acuity/judge/nights.js';
-import { SCORES, type Outcome, type ScoreName } from '#acuity/judge/outcomes.js';
+import { SCORES, columnsOf, type Outcome, type ScoreName } from '#acuity/judge/outcomes.js';
 import { VIEWS } from '#acuity/judge/sums.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/tensors.js';
 import { MODEL } from '#fixtures/model.js';
@@ -22,8 +22,13 @@ const PEOPLE = 300;
 const RUNS = 6;
 const DRAWS = 200;
 const JUDGED: readonly ScoreName[] = ['attention', 'stress', 'valence'];
-const [MINUTES, HEART, FIRST_SCORE] = [0, 1, 2];
-const FIRST_OUTCOME = FIRST_SCORE + SCORES.length;
+const named = SCORES.map((score) => columnsOf({ column: score, score }));
+const COLUMNS = [
+  'minutes',
+  'heart',
+  ...named.map(({ score }) => score),
+  ...named.map(({ outcome }) => outcome),
+];
 const SCORES_AMONG_OUTCOMES = 4;
 /** How much of a mood lasts to the next day. */
 const LASTING = 0.8;
@@ -92,7 +97,7 @@ function outcomesOf(person: number, causes: Causes, run: number): Float64Array[]
 
 /** The verdicts on `JUDGED`, each by the outcome of the same name, of `count` people drawn from all. */
 function judged(causes: Causes, count: number, run: number): OutcomeVerdict[] {
-  const nights = new Nights(FIRST_OUTCOME + SCORES.length, count * DAYS);
+  const nights = new Nights(COLUMNS, count * DAYS);
   const random = new Random(world.seed, run, 401);
   const left = [...people.people.keys()];
   for (let place = 0; place < count; place++) {
@@ -104,13 +109,7 @@ function judged(causes: Causes, count: number, run: number): OutcomeVerdict[] {
     }
   }
   const outcomes = JUDGED.map((score): Outcome => ({ column: score, score, sign: 1, isPercentile: false }));
-  const places = JUDGED.map((score) => SCORES.indexOf(score));
-  const columns = {
-    minutes: MINUTES,
-    heart: HEART,
-    outcomes: places.map((place) => ({ score: FIRST_SCORE + place, outcome: FIRST_OUTCOME + place })),
-  };
-  return judge(nights, outcomes, columns, { seed: run, draws: DRAWS });
+  return judge(nights, outcomes, { seed: run, draws: DRAWS });
 }
 
 t.test('what is there is found in 200 people, and little claimed where nothing is', async (t) => {

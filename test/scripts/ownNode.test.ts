@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { chmodSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { cleanEnvironment, REPOSITORY, script } from '../fixtures/repository.js';
+import { cleanEnvironment, REPOSITORY, script, textOf } from '../fixtures/repository.js';
 import { ended, writeRepository } from '../fixtures/scripts.js';
 
 t.setTimeout(180_000); // it builds eight small repositories
@@ -247,18 +247,23 @@ t.test('without a registry: the sentence of before, and nothing half-made', asyn
   }
 });
 
-t.test('npm test goes on under it', async (t) => {
+t.test('npm test goes on under it, and each program that npm runs, with its words and its end', async (t) => {
   const cwd = writeUnfit(t, {
     '.build/test/own.test.js': `
       import t from 'tap';
       import { execFileSync } from 'node:child_process';
       t.match(process.env.FITS, '1');
       t.match(execFileSync('node', ['-p', 'process.env.PATH'], { encoding: 'utf8' }), /^[^:]*\\.build.node-24/);`,
+    '.build/own.js': `process.stdout.write(process.env.FITS + process.argv.slice(2)); process.exitCode = 5;`,
   });
-  const { code, stdout } = await ended(process.execPath, ['scripts/test.js'], {
-    cwd,
-    env: cleanEnvironment(),
-  });
-  t.match(stdout, /\n2 passed, 0 failed\n$/);
-  t.equal(code, 0);
+  const env = cleanEnvironment();
+  const tested = await ended(process.execPath, ['scripts/test.js'], { cwd, env });
+  t.match(tested, { code: 0, stdout: /\n2 passed, 0 failed\n$/ });
+  const args = ['scripts/run.js', '.build/own.js', '--some', 'word'];
+  t.match(await ended(process.execPath, args, { cwd, env }), { code: 5, stdout: /^1--some,word$/ });
+  const { scripts } = JSON.parse(textOf('package.json')) as {
+    readonly scripts: Readonly<Record<string, string>>;
+  };
+  for (const command of Object.values(scripts))
+    t.match(command, /^node scripts\/(run\.js \.build\/[\w/]+\.js|\w+\.js( [\w-]+)?)$/);
 });

@@ -43,49 +43,31 @@ export interface Verdict {
 /** With fewer pairs nothing is concluded. */
 const PAIRS_MIN = 3;
 
-/** Recommends the winner only if every pair agrees. */
+/** Recommends the winner only if every pair agrees, by the order of the search. */
 export function judge(goal: Goal, { winner, defaults }: Duel): Verdict {
-  if (winner.length === 0)
-    return {
-      recommends: 'defaults',
-      sentence:
-        'There was no time left to repeat the setting that was found against the defaults: the defaults stay.',
-    };
-  const ratio = spreadOf(winner.map(({ perSecond }, pair) => perSecond / (defaults[pair]?.perSecond ?? NaN)));
-  const text = `${ratio.median.toFixed(2)} × (${ratio.min.toFixed(2)}–${ratio.max.toFixed(2)}) their throughput over ${winner.length} pairs`;
-  const conclude = (recommends: Verdict['recommends'], words: string): Verdict => ({
-    recommends,
-    sentence: `${words}: ${text}.`,
-  });
-  if (winner.some(isFaulty))
-    return conclude(
-      'defaults',
-      'The setting that was found had requests without a 200, and the defaults stay',
-    );
-  if (winner.length < PAIRS_MIN)
-    return conclude(
-      'defaults',
-      'Too few pairs to tell the setting that was found from the defaults, and the defaults stay',
-    );
-  const limit = goal.p99Ms ?? Infinity;
-  const [winnerP99, defaultsP99] = [winner, defaults].map(
-    (outcomes) => spreadOf(outcomes.map(({ p99Ms }) => p99Ms)).median,
+  const pairs = winner.map((one, pair) => [one, defaults[pair] ?? NOTHING] as const);
+  const orders = pairs.map(([one, other]) => compareOutcomes(goal, one, other));
+  const isWon = pairs.length >= PAIRS_MIN && orders.every((order) => order < 0);
+  const words =
+    pairs.length < PAIRS_MIN
+      ? 'Too few pairs to tell the setting that was found from the defaults, and these stay'
+      : isWon
+        ? 'Better than the defaults in every pair'
+        : orders.every((order) => order > 0)
+          ? 'The defaults are better in every pair'
+          : 'The defaults are as good: the difference lies within the spread';
+  const ratio = spreadOf(
+    pairs.length === 0 ? [NaN] : pairs.map(([one, other]) => one.perSecond / other.perSecond),
   );
-  const [winnerHolds, defaultsHold] = [(winnerP99 ?? NaN) <= limit, (defaultsP99 ?? NaN) <= limit];
-  if (winnerHolds && !defaultsHold)
-    return conclude(
-      'winner',
-      `Better than the defaults: p99 within ${limit} ms, which the defaults do not keep`,
-    );
-  if (!winnerHolds && defaultsHold)
-    return conclude(
-      'defaults',
-      `The defaults are better: they keep p99 within ${limit} ms, the setting that was found did not when it was repeated`,
-    );
-  if (ratio.min > 1) return conclude('winner', 'Better than the defaults in every pair');
-  if (ratio.max < 1) return conclude('defaults', 'The defaults are better in every pair');
-  return conclude('defaults', 'The defaults are as good: the difference lies within the spread');
+  const figures = `${ratio.median.toFixed(2)} × (${ratio.min.toFixed(2)}–${ratio.max.toFixed(2)}) their throughput over ${pairs.length} pairs`;
+  const limits = goal.p99Ms === undefined ? '' : `, p99 within ${goal.p99Ms} ms first`;
+  return {
+    recommends: isWon ? 'winner' : 'defaults',
+    sentence: pairs.length === 0 ? `${words}.` : `${words}: ${figures}${limits}.`,
+  };
 }
+
+const NOTHING: Outcome = { perSecond: NaN, p99Ms: NaN, errors: 1 };
 
 /** Without any response there is no p99. */
 export function p99Words(p99Ms: number): string {

@@ -1,3 +1,4 @@
+/** Writes the nights of exports as requests, and says what was not used: `acuity adapt`. */
 import type { Adapted, AdapterOptions } from '#adapters/adapt.js';
 import type { Provider } from '#adapters/recording.js';
 import type { Left } from '#adapters/records.js';
@@ -55,7 +56,7 @@ function lineOf({ at, night, session }: Adapted, name: string | undefined): stri
   return `${JSON.stringify({ ...(name !== undefined && { person: name }), night, at, current_session: session })}\n`;
 }
 
-/** What was not used, counted by its reason: an export of years has the same ones thousands of times. */
+/** Unused data, counted by its reason: an export of years has the same ones thousands of times. */
 export class Told {
   readonly #kinds = new Map<string, { readonly first: string; count: number; nights: number }>();
 

@@ -1,3 +1,4 @@
+/** Reads the export of Apple's Health app, gigabytes of XML, as a stream of records. */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { AdapterError } from '#adapters/adapterError.js';
 import { Field } from '#adapters/field.js';

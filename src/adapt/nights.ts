@@ -1,3 +1,4 @@
+/** The nights of an export, and of its samples those within them, in little memory. */
 import { sessionOfNight, windowOf, type Adapted, type AdapterOptions } from '#adapters/adapt.js';
 import { everyNight, type Night } from '#adapters/choose.js';
 import type { Field } from '#adapters/field.js';

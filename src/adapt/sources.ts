@@ -1,3 +1,4 @@
+/** The files of one person, as sleeps and samples: exports of Apple Health, saved answers, tables. */
 import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { AdapterOptions } from '#adapters/adapt.js';
@@ -82,7 +83,7 @@ class AppleHealth implements Source {
   }
 }
 
-/** What JSON of this length needs in memory is some five times as much. */
+/** JSON of this length takes some five times as much memory. */
 const FILE_BYTES_MAX = 128 << 20;
 /** An answer that is samples alone, and most of an archive: the first reading leaves it out. */
 const SAMPLES = 'heart_rate';

@@ -1,3 +1,4 @@
+/** The feed of the live page. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { MetricReader } from '../base/metrics.js';
 import { Observer } from '../base/observer.js';

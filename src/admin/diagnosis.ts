@@ -1,3 +1,4 @@
+/** The diagnosis of the last seconds: which symptoms show, and by which signs. */
 import { VARIABLES } from '../config/variables.js';
 import type { Recent } from './measurements.js';
 import { LEVELS, SYMPTOMS, type Level, type Sign } from './symptoms.js';
@@ -17,7 +18,7 @@ interface ActiveSymptom {
   readonly evidence: readonly Evidence[];
 }
 
-/** What is wrong now, if anything. */
+/** The present state in one sentence, with its symptoms. */
 export interface Diagnosis {
   readonly level: Level | 'calm';
   /** The one thing to know first. */

@@ -1,8 +1,9 @@
+/** The figures that symptoms are judged by, and the state that the main thread reports. */
 import type { Config } from '../config/options.js';
 import type { RefusalCause } from '../contract/metrics.js';
 import type { Point } from './timeSeries.js';
 
-/** What the main thread tells the admin listener: plain data. */
+/** The state that the main thread reports to the admin listener: plain data. */
 export interface ProcessState {
   /** Whether requests are accepted. */
   readonly isReady: boolean;

@@ -1,3 +1,4 @@
+/** The export of all metrics as Prometheus text. */
 import { Registry, type Metric } from 'prom-client';
 import {
   bucketBound,

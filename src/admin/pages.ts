@@ -1,3 +1,4 @@
+/** The pages of the admin listener, by path. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { openapiDocument, type OpenapiOptions } from '../contract/openapi.js';

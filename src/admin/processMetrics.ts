@@ -5,7 +5,7 @@ import type { ProcessState } from './measurements.js';
 
 /** The process at the moment of a scrape. */
 export interface ProcessNow {
-  /** Of the service. */
+  /** The service's. */
   readonly version: string;
   readonly config: Config;
   readonly state: ProcessState;

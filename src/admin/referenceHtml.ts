@@ -1,3 +1,4 @@
+/** The API reference as a page, made of the OpenAPI document. */
 import { escapeHtml } from '../base/page.js';
 
 /** The part of JSON Schema that the contract uses. */
@@ -170,7 +171,7 @@ function recordingOf(value: unknown): unknown {
 
 interface ExampleOptions {
   readonly isOpen?: boolean;
-  /** Of those with one name a single one is open. */
+  /** A single one of each group is open. */
   readonly group?: string;
   /** Its name where the page /try opens it. */
   readonly tryName?: string;

@@ -1,3 +1,4 @@
+/** The catalogue of symptoms: signs with their thresholds, and remedies. */
 import { METRICS, type RefusalCause } from '../contract/metrics.js';
 import {
   busiestLoop,
@@ -18,7 +19,7 @@ export const LEVELS = ['red', 'amber'] as const;
 
 /** A number, or a state, that counts as a sign from a threshold on. */
 export interface Sign extends Thresholds {
-  /** What the number measures, for instance `event loop busy`. */
+  /** The name of the number, for instance `event loop busy`. */
   readonly what: string;
   value(recent: Recent): number | boolean;
   /** Undefined for a state, which has no number: it holds from 1 on. */
@@ -34,13 +35,13 @@ interface Thresholds {
   readonly of?: keyof RecentLimits;
 }
 
-/** What an operator sees, where it shows, and what to do: for the dashboard and the documents. */
+/** A trouble, where it shows and its remedy: for the dashboard and the documents. */
 export interface Symptom {
   readonly id: string;
   readonly title: string;
   /** Names of the metrics that show it, the most telling first. */
   readonly metrics: readonly string[];
-  /** What to look at and what to change, in order. */
+  /** Steps to look at and to change, in order. */
   readonly remedy: string;
   /** None for a symptom that needs a longer observation. */
   readonly signs: readonly Sign[];
@@ -67,7 +68,7 @@ const UNSEEN_S = 5;
 const WITHOUT_CORE = { amber: 0.25, red: 0.4 } as const;
 /** One late or refused request is worth a look, but no alarm. */
 const TURNED_AWAY = { amber: 1, red: 5 } as const;
-/** What must never happen. */
+/** Events that must never happen. */
 const NEVER = { red: 1 } as const;
 /** Refusals caused by the caller count from this share of all requests on … */
 const REFUSED = { amber: 0.02, red: 0.1 } as const;

@@ -1,3 +1,4 @@
+/** The last 15 minutes of the service, a point for each second. */
 import { quantile, type KeysOfType, type MetricReader } from '../base/metrics.js';
 import { GRAPH_VARIANTS } from '../contract/graphVariant.js';
 import {
@@ -88,7 +89,7 @@ function pointOf(
     /** Requests a second. */
     served: short((served * 1000) / elapsedMs),
     refused: short((sum(refusals.map(([, count]) => count)) * 1000) / elapsedMs),
-    /** Of the scored requests, from head to answer, in milliseconds. */
+    /** Latencies of the scored requests, from head to answer, in milliseconds. */
     p50Ms: latency(0.5),
     p99Ms: latency(0.99),
     p999Ms: latency(0.999),

@@ -1,7 +1,8 @@
+/** Finds the record of a key, without any I/O. */
 import { LRUCache } from 'lru-cache';
 import { digestOf, isWellFormed, KEY_LENGTH, type KeyKind } from './key.js';
 
-/** What a request needs of a key. Plain data, so it can cross threads. */
+/** The part of a key's record that requests need. Plain data, so it can cross threads. */
 export interface KeyEntry {
   readonly id: string;
   readonly kind: KeyKind;

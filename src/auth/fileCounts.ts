@@ -1,3 +1,4 @@
+/** The daily counts of one server, in files beside its key file. */
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { dateOf, dayAt } from '../base/days.js';

@@ -15,7 +15,7 @@ const OWNER_ONLY_FOLDER = 0o700;
 export class FileKeyStore extends KeyStore {
   readonly #path: string;
   readonly #files: Files;
-  /** Of the file as it was last read. */
+  /** The file's, when it was last read. */
   #signature: string | undefined;
 
   /** `files`: for a server, which must not wait for the disk. */

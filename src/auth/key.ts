@@ -1,3 +1,4 @@
+/** The form of API keys, and their digest. */
 import { createHash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 

@@ -1,3 +1,4 @@
+/** The keys of this process as its store has them, with their keyIndexes and counts. */
 import type { Clock } from '../base/clock.js';
 import { asError } from '../base/errors.js';
 import { Observer, type Repeat } from '../base/observer.js';

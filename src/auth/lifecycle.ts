@@ -1,3 +1,4 @@
+/** The life of a key: issued, renewed, rotated, expired, revoked. */
 import { DAY_MS } from '../base/days.js';
 import { createKey, digestOf, randomBase62, type KeyKind } from './key.js';
 import { KeyStoreError, type KeyRecord } from './record.js';
@@ -5,7 +6,7 @@ import type { Amendment } from './store.js';
 
 export type KeyState = 'valid' | 'expired' | 'revoked';
 
-/** What the operator asks for; absent fields take the default of the kind. */
+/** The operator's order of a key; absent fields take the default of the kind. */
 export interface KeyOrder {
   readonly kind: KeyKind;
   readonly label?: string;

@@ -1,3 +1,4 @@
+/** Opens the stores at the location in ACUITY_KEYS: a file, or Redis. */
 import { resolve } from 'node:path';
 import { directFiles, type Files } from '../files/files.js';
 import { attend } from '../files/presence.js';

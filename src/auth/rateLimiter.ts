@@ -1,3 +1,4 @@
+/** Charges requests to the limits of their keys, and words the refusals. */
 import type { KeyEntry } from './authenticator.js';
 import { jittered } from '../base/jitter.js';
 import { msToNextDay } from '../base/days.js';

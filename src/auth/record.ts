@@ -1,3 +1,4 @@
+/** The stored record of a key, and the errors of its store. */
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { OperatorError } from '../base/errors.js';
@@ -32,7 +33,7 @@ export function areRecords(value: unknown): value is readonly KeyRecord[] {
   return Records.Check(value);
 }
 
-/** What is wrong with the records of a store, without quoting them; undefined where nothing is. */
+/** The fault of a store's records, without quoting them; undefined if they are sound. */
 export function faultIn(value: unknown): string | undefined {
   if (!areRecords(value)) {
     const [fault] = Records.Errors(value);

@@ -1,3 +1,4 @@
+/** The connections to a shared store in Redis or Valkey. */
 import { createClient } from '@redis/client';
 import { errorCode, systemReason } from '../files/fileError.js';
 import { KeyStoreError, ReadOnlyStoreError } from './record.js';
@@ -245,10 +246,10 @@ function isReply(error: unknown): error is Error {
 const PRIMARY = /^(master|primary)$/;
 const REPLICA =
   'the key store is a replica that takes no writes; ACUITY_KEYS takes the address of its primary';
-/** Of a server that is not the primary, or not able to be one at the moment. */
+/** Refusals of a server that is not the primary, or not able to be one at the moment. */
 const TAKES_NO_WRITES = /^(READONLY|NOREPLICAS|MISCONF|OOM|LOADING|MASTERDOWN) /;
 
-/** What the server's refusals mean, where its own words don't say it. */
+/** The meaning of refusals, where the server's own words don't say it. */
 const MEANINGS: readonly (readonly [words: RegExp, meaning: string])[] = [
   [
     /^(CROSSSLOT|MOVED|ASK|CLUSTERDOWN) /,

@@ -1,3 +1,4 @@
+/** The counts of a fleet, by way of a shared store. */
 import { DAY_MS, dayAt, msToNextDay } from '../base/days.js';
 import { within } from '../base/within.js';
 import { randomBase62 } from './key.js';
@@ -30,7 +31,7 @@ const USAGE_KEPT_S = 400 * 86_400;
 const CLOSE_MS = 700;
 const NAME_LENGTH = 12;
 
-/** What this replica has counted of one key on one UTC day. */
+/** This replica's count of one key on one UTC day. */
 interface Counted {
   readonly keyIndex: number;
   readonly id: string;
@@ -74,7 +75,7 @@ export class RedisCounts implements Ledger {
   readonly #transport: StoreTransport;
   readonly #keysToken: () => string;
   readonly #name = randomBase62(NAME_LENGTH);
-  /** What each other replica last said of itself, and when that was new. */
+  /** The last field of each other replica, and when that was new. */
   readonly #replicas = new Map<string, { readonly field: string; readonly atMs: number }>();
   /** Reports sent, and which of them was answered last. */
   readonly #reports = { sent: 0, answered: 0 };

@@ -1,3 +1,4 @@
+/** The keys of a shared store. */
 import { Observer } from '../base/observer.js';
 import { randomBase62 } from './key.js';
 import { areRecords, EmptyStoreError, KeyStoreError, parsedJson, type KeyRecord } from './record.js';
@@ -14,7 +15,7 @@ const TOKEN_LENGTH = 12;
 /** Opens a connection that listens to the channel of changes. */
 type Listen = (onMessage: () => void) => StoreTransport;
 
-/** What a store held when it was read; the token is '' if there was none. */
+/** The content of a store at a moment; the token is '' if there was none. */
 interface Snapshot extends StoredKeys {
   readonly token: string;
 }

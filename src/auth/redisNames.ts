@@ -1,7 +1,8 @@
+/** The names and forms of everything in a shared store. */
 import type { KeyStoreError } from './record.js';
 
 /**
- * What the shared store holds. All of it is written with plain commands:
+ * The content of the shared store. All of it is written with plain commands:
  *
  *   acuity:keys              hash: key id → the record as JSON
  *   acuity:keys:token        random, written anew with each change of keys

@@ -1,10 +1,11 @@
+/** The interface of key stores and of ledgers, and the work that both kinds of store have in common. */
 import type { Clock } from '../base/clock.js';
 import { Observer } from '../base/observer.js';
 import type { IndexedRecord } from './authenticator.js';
 import type { Limits } from './limits.js';
 import { faultIn, KeyStoreError, type KeyRecord } from './record.js';
 
-/** What `KeyStore.amend` writes, in one step. */
+/** The records that `KeyStore.amend` writes, in one step. */
 export interface Amendment {
   readonly record: KeyRecord;
   /** A new key that replaces the amended one. */
@@ -28,7 +29,7 @@ export interface KeyStoreWatcher {
   onProblem(error: Error): void;
 }
 
-/** What a store makes of its keys; `undefined` as argument: there is no store yet, as result: nothing to write. */
+/** A change of all keys; `undefined` as argument: there is no store yet, as result: nothing to write. */
 export type Change = (stored: StoredKeys | undefined) => readonly KeyRecord[] | undefined;
 
 /**
@@ -156,7 +157,7 @@ export interface LedgerParts {
   readonly keys: readonly IndexedRecord[];
 }
 
-/** What one key has counted on one UTC day. */
+/** The count of one key on one UTC day. */
 export interface Count {
   readonly keyIndex: number;
   readonly id: string;
@@ -168,7 +169,7 @@ export interface Count {
   readonly taken: number;
 }
 
-/** What the keys have counted that were charged or refunded since the last call. Only one caller may use this. */
+/** The counts of the keys that were charged or refunded since the last call. Only one caller may use this. */
 export function* takeCounts({ limits, keys, clock }: LedgerParts): Generator<Count> {
   for (const keyIndex of limits.takeChanged()) {
     const key = keys[keyIndex];
@@ -193,7 +194,7 @@ export interface Ledger {
   close(): Promise<void>;
 }
 
-/** Of how many replicas that share a store so many have its keys as they are now. */
+/** How many replicas share the store, and how many have its latest keys. */
 export interface Spread {
   readonly replicas: number;
   readonly seen: number;

@@ -1,3 +1,5 @@
+/** Errors: those for the operator, and forms that cross threads. */
+
 /** The thrown value as an error. */
 export function asError(cause: unknown): Error {
   return cause instanceof Error ? cause : new Error(String(cause));
@@ -31,7 +33,7 @@ export interface PlainError {
   readonly message: string;
   readonly stack: string | undefined;
   readonly isForOperator: boolean;
-  /** Of a system call that failed. */
+  /** The code of a system call that failed. */
   readonly code?: string;
 }
 

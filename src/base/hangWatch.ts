@@ -1,3 +1,4 @@
+/** Tells threads that hang from threads that starve. */
 import { threadTimes, type ThreadTimes } from './threadTimes.js';
 
 /** A thread that has to get things done while it is busy. */
@@ -11,7 +12,7 @@ export interface Watched {
   readonly progress: number;
 }
 
-/** What is known of a thread that hangs. */
+/** The facts about a thread that hangs. */
 export interface Hang {
   /** Its name and its folder below `/proc`. */
   readonly thread: string;
@@ -24,7 +25,7 @@ export interface Hang {
   readonly sleptMs?: number;
 }
 
-/** What kind of threads are watched. */
+/** A kind of threads to watch. */
 export interface HangKind {
   /** They have the lowest priority: they may starve for as long as others are busy. */
   readonly isLowest?: boolean;

@@ -1,3 +1,5 @@
+/** Waits of refusals, spread at random. */
+
 /** Upper bound for the wait of a temporary refusal, in seconds. */
 const LONGEST_S = 30;
 /** Half of it is random, so that even callers with the longest wait come back spread out. */

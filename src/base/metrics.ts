@@ -151,7 +151,7 @@ export class Histograms {
   }
 }
 
-/** What the writer of one event loop counts with, by the metrics' keys. */
+/** The counters of one event loop's writer, by the metrics' keys. */
 export type Recorders<C extends Catalogue> = {
   readonly [K in keyof C]: C[K]['type'] extends 'histogram' ? Histograms : Cells;
 };
@@ -183,7 +183,7 @@ export class MetricReader<C extends Catalogue> {
     return this.loops.length;
   }
 
-  /** What is read now, which then stays so. */
+  /** A copy of the present values. */
   snapshot(): MetricReader<C> {
     return new MetricReader(
       this.catalogue,
@@ -191,7 +191,7 @@ export class MetricReader<C extends Catalogue> {
     );
   }
 
-  /** What has come since an earlier snapshot. */
+  /** The differences from an earlier snapshot. */
   since(before: MetricReader<C>): MetricReader<C> {
     const differences = this.loops.map((values, loop) =>
       Float64Array.from(values, (value, index) => value - (before.loops[loop]?.[index] ?? 0)),

@@ -1,3 +1,4 @@
+/** Repeated looks that may fail and end nothing. */
 import { asError } from './errors.js';
 
 /** Repeats `work` until the returned function is called. Injected, so that tests control the timing. */

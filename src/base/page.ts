@@ -1,3 +1,5 @@
+/** Pages of HTML without scripts: reports and verdicts. */
+
 /** A section of a page. `html` is trusted: its author must escape any input in it. */
 export interface PageSection {
   readonly heading: string;

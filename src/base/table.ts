@@ -1,3 +1,5 @@
+/** Tables as text and as Markdown. */
+
 /** Rows of cells; the first row is the header. */
 export type Rows = readonly (readonly string[])[];
 

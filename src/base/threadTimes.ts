@@ -1,6 +1,6 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 
-/** What the system tells of a thread. */
+/** The system's figures about a thread. */
 export interface ThreadTimes {
   /** As in proc(5): `R` runs or waits for a processor, `S` and `D` sleep. */
   readonly state: string;

@@ -1,10 +1,11 @@
+/** The command `acuity adapt`. */
 import { Argument, InvalidArgumentError, Option, type Command } from 'commander';
 import type { Person } from '#adapters/person.js';
 import { PROVIDERS, wayOf, type Provider } from '#adapters/recording.js';
 import { adaptFiles } from '../adapt/adapt.js';
 import { OperatorError } from '../base/errors.js';
 
-/** Of sysexits.h: the files are not what was expected, or have no night. */
+/** EX_DATAERR of sysexits.h: other files than expected, or files without a night. */
 const EXIT_DATA = 65;
 
 interface AdaptFlags extends Omit<Person, 'bornAt'> {

@@ -1,3 +1,4 @@
+/** The command `acuity config`, and the configuration for all other commands. */
 import type { Command } from 'commander';
 import { messageOf } from '../base/errors.js';
 import { environment, readConfig, type Config } from '../config/options.js';

@@ -1,3 +1,4 @@
+/** The commands `acuity history show` and `forget-measurements`. */
 import { text as textOf } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import type { HistoryDesk } from '../history/historyDesk.js';
@@ -99,7 +100,7 @@ function longRunOf({ nights, counts, means, spreads }: LongRun): object {
   return { nights, half_life_nights: HALF_LIFE_NIGHTS, quantities: Object.fromEntries(known) };
 }
 
-/** Of each score the eight newest; `older` is the sum of those before, up to a day. */
+/** The eight newest of each score; `older` is the sum of those before, up to a day. */
 function measurementsOf({ scores }: Measurements): object[] {
   return MEASURED_FIELDS.flatMap((score, index) => {
     const { kept = [], older } = scores[index] ?? {};

@@ -1,3 +1,4 @@
+/** The command `acuity judge`. */
 import { writeFileSync } from 'node:fs';
 import { InvalidArgumentError, type Command } from 'commander';
 import { prepareEnvironment } from '../config/options.js';

@@ -1,3 +1,4 @@
+/** The commands `acuity keys …`. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import {
   issue,

@@ -1,3 +1,4 @@
+/** The options of commands that read rows: `acuity score` and `acuity judge`. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { FORMATS } from '../lake/inputs.js';
 import type { ScoreOptions } from '../lake/run.js';

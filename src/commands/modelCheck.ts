@@ -1,3 +1,4 @@
+/** Checks whether a model folder can be served. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { PAST_MAX } from '#rules/fields.js';

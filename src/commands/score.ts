@@ -1,3 +1,4 @@
+/** The command `acuity score`. */
 import { Option, type Command } from 'commander';
 import { prepareEnvironment } from '../config/options.js';
 import { configOrExit } from './config.js';

@@ -1,3 +1,4 @@
+/** The command `acuity serve`. */
 import type { Command } from 'commander';
 import { prepareEnvironment } from '../config/options.js';
 import { VARIABLES, type Field } from '../config/variables.js';

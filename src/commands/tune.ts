@@ -1,3 +1,4 @@
+/** The command `acuity tune`. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { prepareEnvironment } from '../config/options.js';
 import { PAYLOADS } from '../load/payloads.js';

@@ -1,3 +1,4 @@
+/** The cores and file descriptors that this process may use. */
 import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { posix } from 'node:path';

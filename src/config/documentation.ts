@@ -1,3 +1,4 @@
+/** The variables in words: for documents, a terminal and the dashboard. */
 import { markdownTable as table } from '../base/table.js';
 import type { Config } from './options.js';
 import { expectation, keyword, VARIABLES, type Field, type Variable } from './variables.js';

@@ -1,3 +1,4 @@
+/** Reads the configuration from the environment, and checks it. */
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Static, type TSchema, Type } from 'typebox';
@@ -171,7 +172,7 @@ interface Rule {
   readonly mistake: string;
 }
 
-/** What the system takes as the path of a socket. */
+/** The longest path of a socket that the system takes. */
 const SOCKET_BYTES_MAX = 107;
 
 const RULES: readonly Rule[] = [

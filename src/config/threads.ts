@@ -1,3 +1,4 @@
+/** Warnings about settings of threads. */
 import type { Config } from './options.js';
 
 /** More threads for each core only wait for each other. */

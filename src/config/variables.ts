@@ -1,3 +1,4 @@
+/** The catalogue of environment variables. */
 import { Type, type TSchema } from 'typebox';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 

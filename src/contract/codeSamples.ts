@@ -1,3 +1,4 @@
+/** The same request in curl, TypeScript and Python. */
 import type { PredictionRequestBody } from './request.js';
 
 /** How to send a request, for readers of the API document. */

@@ -36,13 +36,13 @@ export const TYPICAL_FEATURES = [
   'weight',
 ] as const;
 
-/** What makes the table that a network's scores are explained by. */
+/** The command that makes the table for a network's explanations. */
 export const EXPLAIN_COMMAND = 'npm run model:build -- --explain FOLDER (in a clone)';
 
 /** Mixture m takes group g from today where bit g of m is set, else from the reference day. */
 export const MIXTURES = 2 ** CONTRIBUTORS.length;
 
-/** What today is compared with: see `docs/EXPLAIN.md`. */
+/** The kinds of reference days: see `docs/EXPLAIN.md`. */
 export const AGAINST = ['typical', 'last nights', 'usual'] as const;
 export type Against = (typeof AGAINST)[number];
 

@@ -1,3 +1,4 @@
+/** The ordered catalogue of features, a network's inputs. */
 import { createHash } from 'node:crypto';
 import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 

@@ -1,3 +1,5 @@
+/** The variants of the graph that batches run in. */
+
 /**
  * A network has one graph for requests without history and one for those with it, so that the former don't pay for an
  * empty past.

@@ -324,7 +324,7 @@ export const METRICS = {
 } as const satisfies Record<string, MetricSpec>;
 
 export type LoopCatalogue = typeof METRICS;
-/** What an event loop counts with. */
+/** The counters of an event loop. */
 export type LoopRecorders = Recorders<LoopCatalogue>;
 
 /** Counts in memory of `allocateLoopMetrics`. */

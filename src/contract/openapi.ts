@@ -1,3 +1,4 @@
+/** The OpenAPI document of the public listener. */
 import { isDeepStrictEqual } from 'node:util';
 import Type from 'typebox';
 import { NDJSON_TYPE } from './mediaTypes.js';
@@ -359,7 +360,7 @@ function ref(name: string): JsonObject {
 }
 
 /**
- * What generators of clients need, and checks of requests don't: the type beside an enumeration, and numbers as 64-bit
+ * Additions for generators of clients, which checks of requests don't need: the type beside an enumeration, and numbers as 64-bit
  * floats, which some languages would take for 32.
  */
 function forGenerators(schema: Json): Json {

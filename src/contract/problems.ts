@@ -1,10 +1,11 @@
+/** The closed catalogue of refusals. */
 import type { StructureBounds } from '#rules/structure.js';
 
 /** The closed catalogue: every response of this service except a 200 is one of these. */
 export interface Problem {
   readonly status: number;
   readonly detail: string;
-  /** What the caller can do about it; printed in `docs/ERRORS.md`. */
+  /** The caller's remedy; printed in `docs/ERRORS.md`. */
   readonly remedy: string;
 }
 
@@ -73,7 +74,7 @@ export const PROBLEMS = {
 
 export type ProblemName = keyof typeof PROBLEMS;
 
-/** What a 422 may report about one place in the body; the texts never contain an input value. */
+/** The kinds of findings in a 422; the texts never contain an input value. */
 export const FINDING_TYPES = [
   'missing',
   'object_type',
@@ -105,7 +106,7 @@ export interface Finding {
   readonly ctx?: Readonly<Record<string, number>>;
 }
 
-/** What a bound is called in `ctx`, and the words before it. A finding of these kinds is never without its number. */
+/** The name of a bound in `ctx`, and the words before it. A finding of these kinds is never without its number. */
 const BOUNDS = {
   greater_than_equal: ['ge', 'Input should be greater than or equal to'],
   less_than_equal: ['le', 'Input should be less than or equal to'],
@@ -120,7 +121,7 @@ export function boundFinding(loc: Finding['loc'], type: BoundType, bound: number
   return { loc, msg: `${words} ${bound}${things && ` ${things}`}`, type, ctx: { [name]: bound } };
 }
 
-/** What is nested too deep, or has too many parts, of any kind; `bounds` by their names in `ctx`. */
+/** The finding about a value that is nested too deep, or has too many parts; `bounds` by their names in `ctx`. */
 export function structureFinding(loc: Finding['loc'], msg: string, bounds: StructureBounds): Finding {
   const { levelsMax, bracketsMax, stringsMax } = bounds;
   const ctx = { max_levels: levelsMax, max_brackets: bracketsMax, max_strings: stringsMax };

@@ -1,3 +1,4 @@
+/** The schema of requests. */
 import Type from 'typebox';
 import { PROVIDERS, answersOf, type Provider } from '#adapters/recording.js';
 import {
@@ -57,7 +58,7 @@ const scalars = {
 const series = (maxItems: number, description: string) =>
   nullable<number[]>('array', { items: { type: 'number' }, maxItems, description });
 
-/** What a provider answers: each adapter has its own form, which docs/ADAPTERS.md describes. */
+/** The answers of providers: each adapter has its own form, which docs/ADAPTERS.md describes. */
 const answers = [...new Set(PROVIDERS.flatMap(answersOf))].map((name) => {
   const of = PROVIDERS.filter((provider) => answersOf(provider).includes(name));
   return [name, Type.Optional(Type.Unknown({ description: `As it came from ${of.join(', ')}.` }))] as const;

@@ -1,3 +1,4 @@
+/** The schema of answers. */
 import Type from 'typebox';
 import {
   AGAINST,
@@ -58,7 +59,7 @@ export const ExplainedScoreSchema = Type.Object({
 });
 export type ExplainedScore = Type.Static<typeof ExplainedScoreSchema>;
 
-/** What a group of today’s inputs adds to each score. */
+/** The points that a group of today’s inputs adds to each score. */
 export const ContributorSchema = Type.Object({
   group: Type.Unsafe<ContributorGroup>({ enum: CONTRIBUTOR_GROUPS }),
   label: Type.String({ description: 'The group in words.' }),

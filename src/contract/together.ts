@@ -32,7 +32,7 @@ const given = (fields: Readonly<Record<string, object>>): Rule => ({
 const PAST = 'past_sessions';
 const TARGETS = 'past_targets';
 
-/** As many sessions as targets, under one of their two names. */
+/** Equal numbers of sessions and targets, these under one of their two names. */
 const pairsOf = (length: number): Rule => {
   const list = { type: 'array', minItems: length, maxItems: length };
   const none = { maxItems: 0 };

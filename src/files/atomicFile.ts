@@ -1,3 +1,7 @@
+/**
+ * Writes files whole or not at all. Synchronous: a command has nothing else to do meanwhile, and the server writes on a
+ * thread made for files (fileThreads.ts).
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import {
   closeSync,
@@ -14,11 +18,6 @@ import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { isAlive } from './fileLock.js';
 import { ifPresentSync } from './fileError.js';
-
-/*
- * Synchronous: a command has nothing else to do meanwhile, and the server writes on a thread made for files
- * (fileThreads.ts).
- */
 
 const NONCE_BYTES = 6;
 /** Process ids mean nothing on another host that writes to the same disk. */

@@ -1,3 +1,4 @@
+/** System errors of files, and their words. */
 import { getSystemErrorMap } from 'node:util';
 
 /** `ENOENT` and the like; `undefined` if it is not a system error. */

@@ -1,3 +1,4 @@
+/** A lock between processes, by a link beside a file. */
 import { readlink, symlink, unlink } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';

@@ -1,3 +1,4 @@
+/** Threads for file operations that may hang. */
 import { Worker } from 'node:worker_threads';
 import { asError } from '../base/errors.js';
 import { within } from '../base/within.js';

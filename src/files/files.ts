@@ -1,3 +1,4 @@
+/** The operations on files of others, and how they run: directly, or on a thread. */
 import { createHash } from 'node:crypto';
 import {
   closeSync,
@@ -23,7 +24,7 @@ export interface Look {
 }
 
 /**
- * What the service does with files of others: keys, daily counts, models. Anything may take the place of such a file,
+ * The service's operations on files of others: keys, daily counts, models. Anything may take the place of such a file,
  * and its disk may stop answering; fileThreads.ts bounds the wait.
  */
 export const FILE_OPERATIONS = {
@@ -93,7 +94,7 @@ function readRegular(path: string): Buffer {
   }
 }
 
-/** What crosses threads between `fileThreads.ts` and `fileThread.ts`. */
+/** Messages between `fileThreads.ts` and `fileThread.ts`. */
 
 export interface FileQuestion {
   readonly operation: FileOperation;

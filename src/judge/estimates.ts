@@ -1,3 +1,4 @@
+/** The statistics of one outcome, with their draws. */
 import { below, seededRandom } from '../base/random.js';
 import {
   COVARIANCES,
@@ -13,7 +14,7 @@ import {
   type View,
 } from './sums.js';
 
-/** What the score must add something to: predictors without a network. */
+/** Predictors without a network, to which the score must add something. */
 export const RIVALS = ['minutes', 'heart', 'own'] as const satisfies readonly Predictor[];
 export type Rival = (typeof RIVALS)[number];
 

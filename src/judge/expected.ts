@@ -1,3 +1,4 @@
+/** The effects that the model card lets expect. */
 import type { ScoreName } from './outcomes.js';
 import type { View } from './sums.js';
 

@@ -1,3 +1,4 @@
+/** The verdicts: scores against outcomes. */
 import { probit } from '../pipeline/normal.js';
 import { chanceOf, errorOf, estimate, intervalOf, type Drawn, type OutcomeEstimates } from './estimates.js';
 import { EXPECTED } from './expected.js';

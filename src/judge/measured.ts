@@ -1,3 +1,4 @@
+/** The gain from measurements: errors before and after one, two and five of them. */
 import { RELIABILITY_BOUNDS, type MeasuredField } from '#rules/fields.js';
 import {
   NO_EVIDENCE,

@@ -1,3 +1,4 @@
+/** A sink of scored rows that keeps each night's numbers for the verdict. */
 import { Sleep } from '#rules/sleep.js';
 import type { Job } from '../lake/job.js';
 import { nightOf } from '../lake/night.js';

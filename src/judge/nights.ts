@@ -1,3 +1,4 @@
+/** Nights as columns of numbers, grouped by person. */
 import { OperatorError } from '../base/errors.js';
 
 /** Columns of nights grouped by person, each person's in order of time; NaN where a value is missing. */

@@ -1,3 +1,4 @@
+/** Outcomes: a column beside the nights, and the score that it is compared with. */
 import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 
 /** The scores of a row, in the order of the network's output. */

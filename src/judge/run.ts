@@ -1,3 +1,4 @@
+/** One run of `acuity judge`: rows scored, then judged. */
 import { MEASURED_FIELDS } from '#rules/fields.js';
 import type { ScoreOptions } from '../lake/run.js';
 import { scoreRows } from '../lake/score.js';

@@ -1,3 +1,4 @@
+/** Sums over each person's nights, of which all statistics are made. */
 import { seededRandom } from '../base/random.js';
 import type { Grouped } from './nights.js';
 import { centredRanks } from './ranks.js';

@@ -1,3 +1,4 @@
+/** Starts a server as a child process, and stops it. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -92,7 +93,7 @@ function addressIn(output: string): Announced | undefined {
   return line === undefined ? undefined : (JSON.parse(line) as Announced);
 }
 
-/** What a server wrote before it exited. */
+/** The first output of a server that exited. */
 function firstWords(path: string): string {
   return readFileSync(path, 'utf8').slice(0, FIRST_WORDS_LENGTH).trim();
 }

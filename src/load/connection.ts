@@ -1,3 +1,4 @@
+/** A connection that times single requests. */
 import { connect, type Socket } from 'node:net';
 
 /** Where a bench sends its requests, and with which key. */

@@ -1,7 +1,7 @@
 import type { Target } from './connection.js';
 import { quantileOf } from './statistics.js';
 
-/** What one load run measured on the callers' side. */
+/** The figures of one load, on the callers' side. */
 export interface Measurement {
   readonly requests: number;
   readonly seconds: number;
@@ -24,7 +24,7 @@ export function latencyQuantiles(
 export interface Load {
   readonly target: Target;
   readonly bodies: readonly string[];
-  /** Of the bodies; JSON where it is left out. */
+  /** The bodies' type; JSON by default. */
   readonly mediaType?: string;
   readonly connections: number;
   readonly seconds: number;

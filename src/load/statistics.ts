@@ -1,3 +1,4 @@
+/** Quantiles, spreads, and whether the machine is busy. */
 import { availableParallelism, loadavg } from 'node:os';
 
 /** Repetitions of one measurement: their median, and how far they spread. */
@@ -22,7 +23,7 @@ export function quantileOf(sorted: ArrayLike<number>, share: number): number {
   return below + (above - below) * (place - Math.floor(place));
 }
 
-/** What else the machine does, where that is more than it has cores for: figures then decide little. */
+/** Other work on this machine, if it exceeds the cores: figures then decide little. */
 export function busyMachine([load = 0] = loadavg(), cores = availableParallelism()): string | undefined {
   return load > cores ? `the load average is ${load.toFixed(1)} on ${cores} cores` : undefined;
 }

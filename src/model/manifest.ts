@@ -1,3 +1,4 @@
+/** The schemas of a model folder's files. */
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { ScoreRecordSchema } from '../contract/request.js';

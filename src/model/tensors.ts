@@ -1,3 +1,4 @@
+/** The tensors of the graphs: names and shapes. */
 import { FEATURE_COUNT, TARGET_COUNT } from '../contract/features.js';
 import { LABEL_FIELDS, PAST_MAX, SCORE_FIELDS } from '#rules/fields.js';
 

@@ -1,3 +1,4 @@
+/** Norms: how raw results of tests are distributed among people. */
 import { readFileSync, statSync } from 'node:fs';
 import { messageOf, OperatorError } from '../base/errors.js';
 import Type from 'typebox';
@@ -18,7 +19,7 @@ const BandSchema = Type.Object(
 /** How the raw results of a test are distributed among people: means and standard deviations by age and by sex. */
 const NormSchema = Type.Object(
   {
-    /** What the person does in the test. */
+    /** The person's task in the test. */
     title: words,
     /** The score that its percentile measures. A higher raw result means more of that score. */
     score: Type.Unsafe<TestScore>({ enum: TEST_SCORES }),

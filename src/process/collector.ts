@@ -1,3 +1,4 @@
+/** Settings of the garbage collector. */
 import { setFlagsFromString } from 'node:v8';
 import type { ResourceLimits } from 'node:worker_threads';
 

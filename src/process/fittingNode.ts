@@ -1,4 +1,4 @@
-/** What to do where a native library does not load: the sentence of `npm start`, and what a package needs beside it. */
+/** The remedy where a native library does not load: the sentence of `npm start`, and what a package needs beside it. */
 import { createRequire } from 'node:module';
 
 interface Platform {

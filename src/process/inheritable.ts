@@ -1,3 +1,4 @@
+/** Descriptors that a child process would inherit. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 const FILES = '/proc/self/fd';

@@ -1,3 +1,4 @@
+/** The end of the process, within a limit. */
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';

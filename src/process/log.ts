@@ -1,3 +1,4 @@
+/** The log: JSON lines without keys or bodies. */
 import { pino, stdTimeFunctions, type Level, type Logger } from 'pino';
 import { OperatorError } from '../base/errors.js';
 import { StandardOutput } from './standardOutput.js';

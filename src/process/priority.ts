@@ -1,3 +1,4 @@
+/** The priority of threads. */
 import { setPriority } from 'node:os';
 
 /** The lowest priority. */

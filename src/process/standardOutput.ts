@@ -1,3 +1,4 @@
+/** The service's standard output: lines, written without waiting. */
 import { constants, openSync, write } from 'node:fs';
 import { isatty } from 'node:tty';
 import { isMainThread } from 'node:worker_threads';
@@ -19,7 +20,7 @@ const RETRY_MS = 25;
 export class StandardOutput {
   private readonly file = nonBlocking();
   private lines: string[] = [];
-  /** Of the waiting lines and the piece being written. */
+  /** The size of the waiting lines and the piece being written. */
   private bytes = 0;
   private isWriting = false;
   private dropped = 0;

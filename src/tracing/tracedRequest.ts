@@ -1,3 +1,4 @@
+/** A request to be traced, from its header to its place in a queue. */
 import type { KEY_KINDS, RefusalCause } from '../contract/metrics.js';
 
 /** The stages that a request went through, in order, with their milliseconds. */

@@ -1,3 +1,4 @@
+/** The settings that `acuity tune` tries. */
 import { VARIABLES } from '../config/variables.js';
 
 /** The settings that `acuity tune` varies. */

@@ -1,3 +1,5 @@
+/** Successive halving: the search for the best of many candidates. */
+
 /** The result of one candidate in one round. */
 export interface Trial<C, R> {
   readonly candidate: C;

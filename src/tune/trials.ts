@@ -1,3 +1,4 @@
+/** One trial: a server with some settings, under load. */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../config/options.js';

@@ -1,3 +1,4 @@
+/** The run of `acuity tune`: search, comparison, block. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

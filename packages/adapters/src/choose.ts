@@ -193,7 +193,7 @@ function lengthMs({ fromMs, toMs }: Night): number {
   return toMs - fromMs;
 }
 
-/** Of overlapping sleeps the better one: the same night, recorded or sent more than once. */
+/** Leaves the better one of overlapping sleeps: the same night, recorded or sent more than once. */
 function withoutDoubles(nights: readonly Joining[], left: Remainder): Joining[] {
   const kept: Joining[] = [];
   let ofOneTime = 0;
@@ -220,7 +220,7 @@ function isSameTime(a: Night, b: Night): boolean {
   return a.toMs - b.fromMs > Math.min(OVERLAP_MAX_MS, lengthMs(a) / 2, lengthMs(b) / 2);
 }
 
-/** Of more records of one time only the lengths are compared. */
+/** Further records of one time are compared by their lengths alone. */
 const READ_MAX = 32;
 
 /** Why `a` is the better record of the same time; undefined if it is not. */

@@ -138,7 +138,7 @@ const NONE = { deep: 0, rem: 0, light: 0, awake: 0, asleep: 0, reversed: 0, over
 export class Stretches {
   /** Those of a known stage, in order. */
   private readonly known: readonly Stretch[];
-  /** Of all before each of them, and at the end of all. */
+  /** Sums of all before each of them, and of all. */
   private readonly sums: readonly (typeof NONE)[];
 
   constructor(intervals: readonly Stretch[]) {

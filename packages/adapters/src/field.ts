@@ -137,7 +137,7 @@ export class Field {
     return this.isAbsent || this.isText ? this.text() : this.fail('expected a string or a number');
   }
 
-  /** What a table says of a text; undefined if that is not in it. */
+  /** The entry of a table for a text; undefined if that is not in it. */
   named<Value>(table: Readonly<Record<string, Value>>): Value | undefined {
     const text = this.text();
     return text !== undefined && Object.hasOwn(table, text) ? table[text] : undefined;
@@ -282,5 +282,5 @@ export function listOf(sent: Field, elements: string): Field[] | undefined {
   return recordsOf(sent, { isList: true, what: `a list of ${elements}` });
 }
 
-/** What the rows of a table are. @internal */
+/** The rows of a table. @internal */
 export const ROWS = 'rows, as objects by the names of columns';

@@ -21,7 +21,7 @@ interface Durations {
 const UNMEASURED_TOLD = 0.1;
 /** of more than this neither stages nor total are taken. */
 const UNMEASURED_MAX = 0.25;
-/** Of so much sleep some is REM sleep. */
+/** A longer sleep always has some REM sleep. */
 const REM_WITHIN_S = 4 * 3600;
 
 /** The durations of a night by what holds for every provider; the time between its parts counts as awake. @internal */

@@ -27,7 +27,7 @@ const LOOKS: readonly (readonly [names: readonly string[], what: string])[] = [
 /** No answer with data has one of these names. */
 const OF_ERRORS = 'error errors error_description detail message fault title errorMessage'.split(' ');
 
-/** What a value of another form looks like; undefined if that can't be told. @internal */
+/** The look of a value of another form, in words; undefined if that can't be told. @internal */
 export function lookOf(value: unknown): string | undefined {
   if (typeof value === 'string') return 'this is text: parse it as JSON first';
   if (Array.isArray(value)) {

@@ -43,7 +43,7 @@ export function known<Of extends object>(
   return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Of;
 }
 
-/** What `make` returns, or throws: it is called at most once, when it is first asked for. @internal */
+/** Returns or throws as `make` does, which is called once, when it is first needed. @internal */
 export function once<Made>(make: () => Made): () => Made {
   let get = (): Made => {
     try {

@@ -5,10 +5,10 @@ import type { Left, Records, SleepRecord } from './records.js';
 import type { Session } from './session.js';
 import { UnitError } from './unitChecks.js';
 
-/** What a caller sent as `recording`, parsed as JSON. */
+/** The `recording` of a request, parsed as JSON. */
 export type Recording = Readonly<Record<string, unknown>>;
 
-/** What is wrong with a recording: the place within it, the type of a 422's finding, and the sentence. */
+/** The fault of a recording: the place within it, the type of a 422's finding, and the sentence. */
 export interface RecordingProblem {
   readonly path: Path;
   readonly type: 'recording_invalid' | 'unit_error' | 'literal_error';
@@ -64,7 +64,7 @@ export function recordsOf(
   return { ...records, sleeps: records.sleeps?.(Infinity), left };
 }
 
-/** What an error of `readRecording` says of the recording; undefined if it says nothing of it. */
+/** The fault that an error of `readRecording` reports; undefined if it is no fault of the recording. */
 export function recordingProblem(error: unknown): RecordingProblem | undefined {
   if (!(error instanceof AdapterError || error instanceof UnitError)) return undefined;
   const { path, type, sentence } = error;
@@ -79,7 +79,7 @@ function readerOf({ provider }: Recording): Reader {
   throw new AdapterError(['provider'], sentence, 'literal_error');
 }
 
-/** What to send in the place of answers of a provider that is not read, in any spelling; undefined if none is known. @internal */
+/** The remedy for a provider that is not read, in any spelling; undefined if none is known. @internal */
 export function wayOf(provider: string): string | undefined {
   const spelled = (name: string): string => name.toLowerCase().replaceAll(/[^a-z]/g, '');
   const name = spelled(provider.slice(0, NAME_MAX));

@@ -18,7 +18,7 @@ export function leftOf({ field, sentence }: AdapterError): Left {
   return { what: field, why: sentence };
 }
 
-/** What a provider says about one sleep. @internal */
+/** A provider's data about one sleep. @internal */
 export interface SleepDetails {
   readonly stages?: StageDurations;
   /** Time asleep, without the time awake in between: if the stages are not known. */
@@ -41,7 +41,7 @@ interface Sleep {
   readonly isMain?: boolean;
   /** Why it is no sleep at all, such as "deleted". */
   readonly unusable?: string | undefined;
-  /** Of two versions of one sleep the final one counts; one that is still processed counts only alone. */
+  /** The final one of two versions counts; one that is still processed counts only alone. */
   readonly state?: 'final' | 'tentative' | 'processing' | undefined;
   /** The device, app or provider that recorded it. */
   readonly source?: string | undefined;
@@ -55,7 +55,7 @@ export interface SentSleep extends Sleep {
   readonly eastMs?: (toMs: number) => number | undefined;
   /** When its provider last changed it: of two versions of one sleep the newer counts, before the final one. */
   readonly changed?: Field;
-  /** What several sleeps share is not read here, but looked up. */
+  /** Data that several sleeps share is not read here, but looked up. */
   readonly read: (span: Span) => SleepDetails;
 }
 
@@ -78,7 +78,7 @@ export type Sleeps = (unreadableMax?: number) => readonly SleepRecord[];
 /** More unreadable ones are no mistake of a few: each error costs as much as the reading of a night. */
 const UNREADABLE_MAX = 200;
 
-/** What `work` returns, or what is made of data that can't be read. @internal */
+/** The result of `work`, or of `otherwise` if data can't be read. @internal */
 export function attempt<Made>(work: () => Made, otherwise: (flaw: AdapterError) => Made): Made {
   try {
     return work();
@@ -94,7 +94,7 @@ export function checkSpan(field: Field, fromMs: number, toMs: number): undefined
   if (toMs - fromMs > DAY_MS) field.fail('is longer than a day');
 }
 
-/** What is read of each record, or made of why it can't be. @internal */
+/** The reading of each record, or the result of `otherwise` if it can't be read. @internal */
 export function readEach<Read>(
   records: readonly Field[],
   read: (record: Field) => Read,
@@ -142,7 +142,7 @@ export function sleepRecords(
   return records && ((unreadableMax) => readEach(records, sleepOf, flawed, unreadableMax));
 }
 
-/** What a provider's answers hold, before a night is chosen. @internal */
+/** Everything in a provider's answers, before a night is chosen. @internal */
 export interface Records {
   /** Every sleep; undefined if sleep was not asked for. */
   readonly sleeps: Sleeps | undefined;

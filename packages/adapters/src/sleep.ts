@@ -21,7 +21,7 @@ export const STAGES: readonly Stage[] = ['deep', 'rem', 'light', 'awake'];
 /** Shorter than any night: such values are minutes or hours. */
 const NIGHT_SECONDS_MIN = 15 * 60;
 
-/** Of three known stages their sum. @internal */
+/** The sum of the three stages of sleep, if all are known. @internal */
 export function sumOf({ deep = NaN, rem = NaN, light = NaN }: StageDurations): number | undefined {
   const sum = deep + rem + light;
   return isNaN(sum) ? undefined : sum;

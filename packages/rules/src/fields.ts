@@ -77,10 +77,10 @@ export const SCALAR_BOUNDS = NUMBER_FIELDS.map((field) => ({ field, ...NUMBER_BO
 /** The order of the numeric scores in every row: the model's output and the past targets. */
 export const SCORE_FIELDS = ['C_SCORE', 'attention', 'memory', 'reasoning', 'stress'] as const;
 export const LABEL_FIELDS = ['valence', 'arousal'] as const;
-/** What tests and questionnaires measure: all scores but the composite. */
+/** The scores that tests and questionnaires measure: all scores but the composite. */
 export const TEST_SCORES = ['attention', 'memory', 'reasoning', 'stress'] as const;
 export type TestScore = (typeof TEST_SCORES)[number];
-/** What can be measured of a person; the labels by ratings. */
+/** The scores and labels that can be measured; the labels by ratings. */
 export const MEASURED_FIELDS = [...TEST_SCORES, ...LABEL_FIELDS] as const;
 export type MeasuredField = (typeof MEASURED_FIELDS)[number];
 /**

@@ -23,7 +23,7 @@ interface Plausible {
 const INTERVALS_MS = { min: 200, max: 3_000 } as const;
 
 const TIMES = 'times, in seconds or milliseconds since 1970, not samples';
-/** Of the years 1990 to 2060. */
+/** The years 1990 to 2060. */
 const MOMENTS = [
   [6.3e8, 2.9e9, TIMES],
   [6.3e11, 2.9e12, TIMES],
@@ -67,7 +67,7 @@ export function isAnotherUnit(implausible: number, plausible: number): boolean {
   return implausible >= SUSPECT_SAMPLES_MIN && implausible > plausible;
 }
 
-/** What such a series most likely is, as the end of a sentence without a value. */
+/** The most likely cause of such a series, as the end of a sentence without a value. */
 export function unitGuess({ mistakes }: Plausible, samples: ArrayLike<number>): string {
   const readings = samples.length - countOf(samples, (value) => SENTINELS.includes(value));
   const mistake = mistakes.find(

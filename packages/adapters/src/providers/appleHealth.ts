@@ -86,7 +86,7 @@ function recordsSent(sent: Field): Field[] {
   return known;
 }
 
-/** What is wrong with the records of years ago can't be mended, and is not told: those near `at`, or else the newest sleep. */
+/** Faults of years ago can't be mended, and are not told: only those near `at`, or else near the newest sleep. */
 function recent(records: readonly Field[], options: AdapterOptions): Field[] {
   const begun = records.map((record) => ({ record, ms: record.get('startDate').moment() }));
   const sleeps = begun.filter(({ record }) => typeOf(record) === SLEEP);

@@ -65,7 +65,7 @@ export function beginOf(night: Field): Field {
   return night.get('sleepResult', 'hypnogram', 'sleepStart');
 }
 
-/** What the recharge of a date says of its nights. @internal */
+/** The recharge of a date, for its nights. @internal */
 export function rechargeOfV4(
   recharge: Field,
 ): Pick<SleepDetails, 'heartAverage' | 'breath' | 'breathAverage'> {

@@ -24,7 +24,7 @@ const STAGES: Readonly<Record<string, Stage>> = {
   40003: 'deep',
   40004: 'rem',
 };
-/** What stands before some names of columns. */
+/** A prefix of some names of columns. */
 const [SLEEP, HEART] = ['com.samsung.health.sleep.', 'com.samsung.health.heart_rate.'];
 
 /** The session of Samsung Health's tables. */

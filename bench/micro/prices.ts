@@ -60,7 +60,7 @@ function list(lines: readonly string[]): Kind {
     fits: (found) => found <= LINES_MAX,
     isWithinDay: () => true,
   });
-  while (count.next());
+  for (const step of count.steps()) void step;
   const { tokens, fit } = measureList(count, { tokensMax: Infinity, dayMax: Infinity, plainMax: LINES_MAX });
   const isAdmitted = count.found.lines.length <= fit;
   const read = isAdmitted ? lines.map((line) => reading(line.trim())) : [];

@@ -10,7 +10,7 @@ import {
 } from '#rules/fields.js';
 import type { PredictionRequestBody, Session } from '#acuity/contract/request.js';
 import { featurisePast, featuriseRecord, type PastRows } from '#acuity/pipeline/featurise.js';
-import { hasUnitError } from '#acuity/reading/unitErrors.js';
+import { isUnitError } from '#acuity/reading/unitErrors.js';
 import { LAYOUT } from '#acuity/records/layout.js';
 import type { PredictionRequest } from '#acuity/records/request.js';
 import { WasmParser } from '#acuity/reading/wasmParser.js';
@@ -32,7 +32,8 @@ export function modelInputOf(body: PredictionRequestBody): ModelInput | undefine
   const sessions = [body.current_session, ...past];
   sessions.forEach((session, index) => writeSession(session, request, index));
   targets.forEach((target, index) => writeTarget(target, request.targets, index * LAYOUT.TARGET_LENGTH));
-  if (hasUnitError(request)) return undefined;
+  if (sessions.some((_, index) => SERIES_FIELDS.some((field) => isUnitError(request, index, field))))
+    return undefined;
   return sessions.some(isContradictory) ? undefined : inputOf(request);
 }
 

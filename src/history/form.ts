@@ -134,21 +134,15 @@ export class HistoryForm {
   }
 
   private encodeValues(records: Float64Array, record: number, bits: number): void {
-    const { view } = this;
-    let { at } = this;
     for (let index = 0; index < VALUES; index++) {
       if ((bits & (1 << index)) === 0) continue;
       const value = records[record + PLACES[index]!]!; // index < VALUES, within the record
-      if (index < TIMES) {
-        view.setUint16(at, value, true);
-        view.setUint8(at + 2, value >> 16);
-        at += U24;
-      } else {
-        view.setFloat64(at, value + 0, true); // no −0
-        at += F64;
+      if (index < TIMES) this.putU24(value);
+      else {
+        this.view.setFloat64(this.at, value + 0, true); // no −0
+        this.at += F64;
       }
     }
-    this.at = at;
   }
 
   private encodeLongRun({ nights, counts, weights, means, spreads }: LongRun): void {

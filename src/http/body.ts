@@ -171,8 +171,8 @@ export const DISCARD_BYTES_MAX = 64 * 1024 * 1024;
 const DISCARD_MS = 5_000;
 
 export interface DiscardListener {
-  /** The last chunk has arrived, or the limit is reached; `bytes` have arrived of the whole body. */
-  over(bytes: number): void;
+  /** The body `isWhole`, or a limit is reached; `bytes` of it have arrived. */
+  over(bytes: number, isWhole: boolean): void;
   /** This many blocks have begun to arrive since the last call. */
   moreBlocks(blocks: number): void;
   /** The caller hung up before that. */
@@ -180,18 +180,22 @@ export interface DiscardListener {
 }
 
 /**
- * Reads the rest of a chunked body and throws it away, after the `bytes` that have arrived: if the connection
- * ended while the caller still sends, the caller would lose the answer.
+ * Reads the rest of a refused body and throws it away, after the `bytes` that have arrived: if the connection
+ * ended while the caller still sends, the caller would lose the answer. `isAnswered`: no answer waits for the end.
  */
-export function discardBody(res: HttpResponse, bytes: number, listener: DiscardListener): void {
+export function discardBody(
+  res: HttpResponse,
+  { bytes, isAnswered = false }: { readonly bytes: number; readonly isAnswered?: boolean },
+  listener: DiscardListener,
+): void {
   let isOver = false;
   let come = bytes;
-  const end = (): void => {
+  const end = (isWhole: boolean): void => {
     isOver = true;
     clearTimeout(timer);
-    listener.over(come);
+    listener.over(come, isWhole);
   };
-  const timer = setTimeout(end, DISCARD_MS);
+  const timer = isAnswered ? undefined : setTimeout(() => end(false), DISCARD_MS);
   res.onAborted(() => {
     clearTimeout(timer);
     listener.aborted();
@@ -202,6 +206,6 @@ export function discardBody(res: HttpResponse, bytes: number, listener: DiscardL
     come += chunk.byteLength;
     const begun = furtherBlocks(come) - blocks;
     if (begun > 0) listener.moreBlocks(begun);
-    if (isLast || come > DISCARD_BYTES_MAX) end();
+    if (isLast || come > DISCARD_BYTES_MAX) end(isLast);
   });
 }

@@ -7,8 +7,7 @@ import { rounded } from '../pipeline/respond.js';
 import type { ScoredRow, Timing } from '../scoring/scorer.js';
 import type { ExchangeRecord } from './exchangeRecord.js';
 import { answerBody, BodyScoring } from './answerBody.js';
-import { type ComeSoFar, DISCARD_BYTES_MAX, discardBody } from './body.js';
-import { BLOCK_BYTES } from './prices.js';
+import { type ComeSoFar, discardBody } from './body.js';
 import type { Door } from './door.js';
 import {
   type ConnectionEnd,
@@ -214,24 +213,17 @@ export class Exchange extends BodyScoring implements HeldRefusal, ExchangeRecord
   refuseEndless(): void {
     const { status, body } = problemAnswer('bodyTooLarge');
     const { res, requestId } = this;
-    let discarded = 0;
-    let blocks = 0;
-    let isOver = false;
-    res.onAborted(() => {
-      isOver = true;
-    });
-    res.onData((chunk, isLast) => {
-      if (isOver) return;
-      discarded += chunk.byteLength;
-      const begun = Math.ceil(discarded / BLOCK_BYTES);
-      if (begun > blocks) this.pay(begun - blocks);
-      blocks = begun;
-      isOver = isLast || discarded > DISCARD_BYTES_MAX;
-      // If uWebSockets.js were to close here, it would write that header into the body. The caller closes, as
-      // the answer says.
-      if (isLast) res.cork(() => res.end());
-      else if (isOver) res.close();
-    });
+    discardBody(
+      res,
+      { bytes: 0, isAnswered: true },
+      {
+        // If uWebSockets.js were to close after the whole body, it would write that header into the answer's body. The
+        // caller closes, as the answer says.
+        over: (_, isWhole) => void (isWhole ? res.cork(() => res.end()) : res.close()),
+        moreBlocks: (blocks) => this.pay(blocks),
+        aborted: () => undefined,
+      },
+    );
     this.isGone = true;
     // Stays open, so that the bytes that the caller still sends can be watched.
     const connection = 'endsAsAsked';
@@ -247,7 +239,7 @@ export class Exchange extends BodyScoring implements HeldRefusal, ExchangeRecord
   private refuseBeside(refusal: Refusal, come: ComeSoFar | undefined): void {
     if (come === undefined) return this.refuseOrHold(refusal, 0);
     if (come.isWhole || !this.head.isChunked) return this.refuseOrHold(refusal, this.declaredBytes);
-    discardBody(this.res, come.bytes, {
+    discardBody(this.res, come, {
       over: (bytes) => this.refuseOrHold(refusal, bytes),
       moreBlocks: (blocks) => this.pay(blocks),
       aborted: () => this.abort(),

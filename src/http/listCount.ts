@@ -51,8 +51,6 @@ export class ListCount implements CountedLines {
 
   private linesRead = 0;
   private extraRead = 0;
-  private isFound = false;
-  private readsAll = false;
 
   constructor(
     bytes: Uint8Array,
@@ -62,34 +60,24 @@ export class ListCount implements CountedLines {
     this.found = new LineFinder(bytes);
   }
 
-  /** Does one step of the work; false if there is none. */
-  next(): boolean {
-    if (!this.isFound) {
-      this.isFound = !this.findLines();
-      if (!this.isFound) return true;
-      const { length } = this.found.lines;
-      this.readsAll = !this.bounds.isWithinDay(length);
-      return this.bounds.fits(length);
+  /** The work, in steps. */
+  *steps(): Generator<void, void> {
+    const { found, bounds, unscorable } = this;
+    for (let come = 1, line = found.next(); line !== undefined; come++, line = found.next())
+      if (line === 'empty' || come % STEP_LINES === 0) yield;
+    const { lines } = found;
+    if (!bounds.fits(lines.length)) return;
+    const readsAll = !bounds.isWithinDay(lines.length);
+    for (const [index, line] of lines.entries()) {
+      if (readsAll && !bounds.isWithinDay(index - unscorable.size)) return;
+      this.look(line, readsAll);
+      yield;
     }
-    const line = this.found.lines[this.wantsExplanation.length];
-    if (line === undefined) return false;
-    this.look(line);
-    return !this.readsAll || this.bounds.isWithinDay(this.wantsExplanation.length - this.unscorable.size);
   }
 
-  /** @returns whether there may be more */
-  private findLines(): boolean {
-    for (let lines = 0; lines < STEP_LINES; lines++) {
-      const line = this.found.next();
-      if (line === undefined) return false;
-      if (line === 'empty') return true;
-    }
-    return true;
-  }
-
-  private look(line: Line): void {
+  private look(line: Line, readsAll: boolean): void {
     const { found, wantsExplanation } = this;
-    if (!this.readsAll && !found.mayExplain(line)) return void wantsExplanation.push(false);
+    if (!readsAll && !found.mayExplain(line)) return void wantsExplanation.push(false);
     const bytes = found.bytesOf(line);
     const request = this.readRequest(bytes);
     this.linesRead++;

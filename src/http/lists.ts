@@ -24,6 +24,9 @@ interface Places {
   readonly count: number;
 }
 
+/** Why a lane of the scorer has no place. */
+export const FULL_CAUSES = { saturated: 'queueFull', shareFull: 'explainedOfKey' } as const;
+
 /** Lists get the event loop for this long at a time; a step that has begun is finished. */
 const TURN_MS = 1;
 
@@ -83,6 +86,7 @@ export class Lists implements ListHost {
       fits: (lines) => lines <= Math.min(LINES_MAX, bucketOf(list.admission.key)),
       isWithinDay: (lines) => lines <= this.dayMax(list.admission),
     });
+    const steps = count.steps();
     this.add({
       step: () => {
         if (exchange.isGone) {
@@ -90,7 +94,7 @@ export class Lists implements ListHost {
           return 'done';
         }
         try {
-          if (count.next()) return 'more';
+          if (steps.next().done !== true) return 'more';
           if (this.admit(exchange, list, count) === undefined) list.giveBack();
         } catch (error) {
           refused(error);
@@ -204,7 +208,7 @@ function reserve(places: readonly Places[], holder: number): OverloadCause | und
     const outcome = lane.reserve(count, holder);
     if (outcome === 'admitted') continue;
     for (const taken of places.slice(0, index)) taken.lane.release(taken.count, holder);
-    return outcome === 'shareFull' ? 'explainedOfKey' : 'queueFull';
+    return FULL_CAUSES[outcome];
   }
   return undefined;
 }

@@ -14,7 +14,7 @@ import { BodyBuffers } from './bodyBuffers.js';
 import type { Door, PredictOptions } from './door.js';
 import { Exchange, NOTHING_COME } from './exchange.js';
 import { NO_EXPLANATIONS } from './list.js';
-import { Lists } from './lists.js';
+import { FULL_CAUSES, Lists } from './lists.js';
 import { EXPLAIN_TOKENS, HEAD_TOKENS, furtherBlocks, readingTokens } from './prices.js';
 import { BUDGET_CAUSES, Recordings } from './recordings.js';
 import { RefusalThrottle } from './refusalThrottle.js';
@@ -241,7 +241,8 @@ export class Predict implements Door {
       if (payer !== undefined) metrics.understood(request);
       scoring.history = request.history;
       if (request.explain) return this.explain(scoring, request, payer);
-      if (this.scorer.admit(request, scoring) === 'saturated') scoring.overloaded('queueFull');
+      const outcome = this.scorer.admit(request, scoring);
+      if (outcome !== 'admitted') scoring.overloaded(FULL_CAUSES[outcome]);
     } catch (error) {
       // A body that can't be read must not affect other requests.
       this.options.onFault(error, scoring.requestId);
@@ -256,8 +257,7 @@ export class Predict implements Door {
     if (payer !== undefined) this.spend(payer, EXPLAIN_TOKENS - HEAD_TOKENS);
     scoring.quality = qualityOf(request);
     const outcome = this.scorer.admitExplained(request, scoring);
-    if (outcome === 'saturated') scoring.overloaded('queueFull');
-    else if (outcome === 'shareFull') scoring.overloaded('explainedOfKey');
+    if (outcome !== 'admitted') scoring.overloaded(FULL_CAUSES[outcome]);
   }
 
   refuseBody(scoring: BodyScoring, problem: BodyProblem, payer: Admission | undefined): void {

@@ -6,7 +6,7 @@ import { explanationOf, type ExplainedRow } from '../pipeline/explanation.js';
 import { adjustedRow, type MeasuringConstants } from '../pipeline/measuredRow.js';
 import { againstOf, type Quality } from '../pipeline/quality.js';
 import type { HistoryToCome, PredictionRequest, ReadRequest } from '../records/request.js';
-import type { ExplainOutcome, ScoredRow, ScoreHandler, Timing } from '../scoring/scorer.js';
+import type { AdmitOutcome, ScoredRow, ScoreHandler, Timing } from '../scoring/scorer.js';
 import type { RowProblem } from './errors.js';
 import type { Page } from './page.js';
 
@@ -141,7 +141,7 @@ export interface RowScorer {
   readonly explainsEach?: boolean;
   /** The model's constants for measurements; undefined if it takes none. */
   readonly constants?: MeasuringConstants | undefined;
-  admit(request: PredictionRequest, place: RowPlace): ExplainOutcome;
+  admit(request: PredictionRequest, place: RowPlace): AdmitOutcome;
 }
 
 /** With a full queue all workers have batches for longer; asking in each turn of the loop would burn a processor. */

@@ -1,19 +1,15 @@
-import { FIELDS_OF_A_SESSION, SERIES_FIELDS, SESSION_SCALARS } from '#rules/fields.js';
+import { SERIES_FIELDS, SESSION_SCALARS } from '#rules/fields.js';
 import { LAYOUT } from '../records/layout.js';
 import { SCALAR_PLACES, summaryAt } from '../records/places.js';
 import type { PredictionRequest } from '../records/request.js';
 import { HOUR_FIELDS, isAtRest } from './rest.js';
-
-/** Fields that the network does not get: none is ever called missing. */
-const WITHOUT_EFFECT: readonly string[] = [];
-export const FIELDS_WITH_EFFECT = FIELDS_OF_A_SESSION.filter((field) => !WITHOUT_EFFECT.includes(field));
 
 /** Where the current session's record says whether a field is known, in the order of `FIELDS_OF_A_SESSION`. */
 const SERIES_COUNTS = SERIES_FIELDS.map((field) => summaryAt(0, field) + LAYOUT.COUNT);
 const IS_OF_HOUR = SERIES_FIELDS.map((field) => HOUR_FIELDS.includes(field));
 const SCALARS = SESSION_SCALARS.map(
   (field, index) => [SCALAR_PLACES[field], SERIES_COUNTS.length + index] as const,
-).filter((_, index) => !WITHOUT_EFFECT.includes(SESSION_SCALARS[index] ?? ''));
+);
 
 /**
  * Calls `missing` with the index in `FIELDS_OF_A_SESSION` of each field that the current session lacks, or that

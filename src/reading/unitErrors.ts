@@ -1,25 +1,14 @@
-import { SERIES_FIELDS, isHeart, type SeriesField } from '#rules/fields.js';
+import { isHeart, type SeriesField } from '#rules/fields.js';
 import { BREATHING, HEART_BEATS, isAnotherUnit, unitGuess } from '#rules/plausible.js';
 import { LAYOUT } from '../records/layout.js';
 import { summaryAt } from '../records/places.js';
 import type { PredictionRequest } from '../records/request.js';
 
-/** Series that are most likely in another unit. */
-
-/**
- * Whether most samples lie outside the range of such a signal, and the unit is therefore most likely wrong.
- */
+/** Series that are most likely in another unit: most of their samples lie outside the range of such a signal. */
 export function isUnitError({ records }: PredictionRequest, session: number, field: SeriesField): boolean {
   const summary = summaryAt(session, field);
   const implausible = records[summary + LAYOUT.IMPLAUSIBLE] ?? 0;
   return isAnotherUnit(implausible, records[summary + LAYOUT.COUNT] ?? 0);
-}
-
-export function hasUnitError(request: PredictionRequest): boolean {
-  for (let session = 0; session <= request.pastCount; session++) {
-    for (const field of SERIES_FIELDS) if (isUnitError(request, session, field)) return true;
-  }
-  return false;
 }
 
 /** The message to the caller about a series that is most likely in another unit. */

@@ -15,6 +15,8 @@ export class Batch {
   rows = 0;
   /** When the batch was handed to the pool; 0 while it is not. */
   sentMs = 0;
+  /** Rows without an answer that run again, each alone, because the run of the batch failed; 0 before it has. */
+  retried = 0;
   private readonly handlers: (ScoreHandler | undefined)[] = [];
   private readonly arrivedMs: number[] = [];
   /** Passed to handlers: one object for all rows, because one for each would slow the hot path. */
@@ -45,21 +47,13 @@ export class Batch {
     return handler;
   }
 
-  /** Whether `row` is still unanswered, even if its caller hung up. */
-  holds(row: number): boolean {
-    return this.handlers[row] !== undefined;
-  }
-
-  /** Number of rows that count for `holder`. */
-  rowsOf(holder: number): number {
-    let rows = 0;
-    for (const handler of this.handlers) if (handler?.holder === holder) rows++;
-    return rows;
+  /** The handler of `row`, even if its caller hung up; undefined if it was taken. */
+  waiting(row: number): ScoreHandler | undefined {
+    return this.handlers[row];
   }
 
   isWaitedFor(row: number): boolean {
-    const handler = this.handlers[row];
-    return handler !== undefined && !handler.isGone;
+    return this.waiting(row)?.isGone === false;
   }
 
   hasWaiting(): boolean {
@@ -106,6 +100,7 @@ export class Batch {
     this.rows = 0;
     this.isOfLines = false;
     this.sentMs = 0;
+    this.retried = 0;
     this.handlers.length = 0;
     this.arrivedMs.length = 0;
   }

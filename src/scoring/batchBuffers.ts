@@ -29,7 +29,7 @@ export interface Block {
 /** Explained requests that run together. They run one after the other, so more would save nothing. */
 export const EXPLAINED_ROWS_MAX = 2;
 
-/** Numbers of one row in each part of a block. */
+/** Numbers of one row in each part of a block, in their order. */
 export const ROW_LENGTHS = {
   records: (1 + PAST_MAX) * LAYOUT.RECORD_LENGTH,
   targets: PAST_MAX * LAYOUT.TARGET_LENGTH,
@@ -40,14 +40,19 @@ export const ROW_LENGTHS = {
   explanations: EXPLANATION.length,
 } as const satisfies Record<keyof Block, number>;
 
-const FLOAT64_BYTES = Float64Array.BYTES_PER_ELEMENT;
+type Part = keyof Block;
+const PARTS = Object.keys(ROW_LENGTHS) as Part[];
+const EXPLAINED: ReadonlySet<Part> = new Set(['usuals', 'adjustments', 'explanations']);
+const FLOATS: ReadonlySet<Part> = new Set(['scores', 'explanations']);
 
+function lengthOf(part: Part, batchMax: number): number {
+  return (EXPLAINED.has(part) ? EXPLAINED_ROWS_MAX : batchMax) * ROW_LENGTHS[part];
+}
+
+/** A multiple of eight, so that the doubles of the next block are aligned. */
 function bytesOfBlock(batchMax: number): number {
-  const { records, targets, pastCounts, usuals, adjustments, scores, explanations } = ROW_LENGTHS;
-  const doubles = batchMax * (records + targets + pastCounts) + EXPLAINED_ROWS_MAX * (usuals + adjustments);
-  // An even number, so that the doubles of the next block are aligned.
-  const floats = Math.ceil((batchMax * scores + EXPLAINED_ROWS_MAX * explanations) / 2);
-  return (doubles + floats) * FLOAT64_BYTES;
+  const bytes = PARTS.reduce((sum, part) => sum + lengthOf(part, batchMax) * (FLOATS.has(part) ? 4 : 8), 0);
+  return Math.ceil(bytes / 8) * 8;
 }
 
 export function createBatchBuffers(blocks: number, batchMax: number): SharedArrayBuffer {
@@ -61,25 +66,13 @@ export function blockCountOf(buffers: SharedArrayBuffer, batchMax: number): numb
 /** The parts of block `blockIndex`, as views of the buffers. */
 export function blockAt(buffers: SharedArrayBuffer, batchMax: number, blockIndex: number): Block {
   let byte = blockIndex * bytesOfBlock(batchMax);
-  const doubles = (length: number): Float64Array => {
-    const view = new Float64Array(buffers, byte, length);
+  const views = PARTS.map((part) => {
+    const of = [buffers, byte, lengthOf(part, batchMax)] as const;
+    const view = FLOATS.has(part) ? new Float32Array(...of) : new Float64Array(...of);
     byte += view.byteLength;
-    return view;
-  };
-  const floats = (length: number): Float32Array => {
-    const view = new Float32Array(buffers, byte, length);
-    byte += view.byteLength;
-    return view;
-  };
-  return {
-    records: doubles(batchMax * ROW_LENGTHS.records),
-    targets: doubles(batchMax * ROW_LENGTHS.targets),
-    pastCounts: doubles(batchMax * ROW_LENGTHS.pastCounts),
-    usuals: doubles(EXPLAINED_ROWS_MAX * ROW_LENGTHS.usuals),
-    adjustments: doubles(EXPLAINED_ROWS_MAX * ROW_LENGTHS.adjustments),
-    scores: floats(batchMax * ROW_LENGTHS.scores),
-    explanations: floats(EXPLAINED_ROWS_MAX * ROW_LENGTHS.explanations),
-  };
+    return [part, view];
+  });
+  return Object.fromEntries(views) as unknown as Block;
 }
 
 /** The explanation of row `row` in a batch of explained requests. */

@@ -8,9 +8,8 @@ import { HangWatch, type Hang, type HangKind } from '../base/hangWatch.js';
 import type { BatchResult } from './protocol.js';
 import { Places } from './places.js';
 import type { InferencePool } from './pool.js';
-import { Retries } from './retries.js';
 import { LineBatches } from './lineBatches.js';
-import type { AdmitOutcome, ExplainOutcome, LineLane, ScoreHandler, ScoringModel } from './scorer.js';
+import type { AdmitOutcome, LineLane, ScoreHandler, ScoringModel } from './scorer.js';
 import { BATCHES_PER_WORKER } from './taskRing.js';
 
 export interface BatcherOptions {
@@ -67,7 +66,8 @@ export class Batcher implements LineLane {
   private readonly queue: Batch[] = [];
   private readonly lineBatches: LineBatches;
   private readonly running = new Set<Batch>();
-  private readonly retries = new Retries();
+  /** Rows of batches whose run failed, oldest first: each runs again alone, so that a faulty row fails alone. */
+  private readonly retries: { readonly batch: Batch; readonly row: number }[] = [];
   private readonly places: Places;
   private readonly answers: Answers;
   private inFlight = 0;
@@ -78,7 +78,6 @@ export class Batcher implements LineLane {
   private idleListeners: (() => void)[] = [];
 
   constructor(private readonly options: BatcherOptions) {
-    this.places = new Places(options.queueMax);
     this.answers = new Answers({
       model: options.model,
       onFault: (cause) => options.onFault(cause),
@@ -87,6 +86,7 @@ export class Batcher implements LineLane {
     this.batches = batchesOf(options);
     this.free = this.batches.toReversed();
     this.linesMax = options.linesMax ?? Math.max(1, Math.floor(options.queueMax / 2));
+    this.places = new Places(options.queueMax, options.explainsEach === true ? this.linesMax : undefined);
     const { batchMax, deadlineMs, hangMs, hangKind, clock } = options;
     this.lineBatches = new LineBatches({
       batchMax,
@@ -109,26 +109,29 @@ export class Batcher implements LineLane {
   }
 
   admit(request: PredictionRequest, handler: ScoreHandler): AdmitOutcome {
+    if (this.places.isShareFull(1, handler.holder)) return 'shareFull';
     if (!this.makeRoom()) return 'saturated';
     const variant = this.variantOf(request);
     const batch = this.open[variant] ?? this.openBatch(variant);
     if (batch === undefined) return 'saturated';
     batch.add(request, handler, this.options.clock.monotonicMs());
-    this.places.take();
+    this.places.add('single', 1, handler.holder);
     if (batch.rows === 1) this.enqueue(batch);
     if (batch.rows === this.options.batchMax) this.open[variant] = undefined;
     this.scheduleFlush();
     return 'admitted';
   }
 
-  reserve(lines: number, holder: number | undefined): ExplainOutcome {
-    const isShared = this.options.explainsEach === true && holder !== undefined;
-    if (isShared && this.pendingOf(holder) + lines > this.linesMax) return 'shareFull';
-    return this.places.reserve(lines, holder) ? 'admitted' : 'saturated';
+  reserve(lines: number, holder: number | undefined): AdmitOutcome {
+    const { places } = this;
+    if (places.isShareFull(lines, holder)) return 'shareFull';
+    if (!places.hasRoomFor(lines)) return 'saturated';
+    places.add('line', lines, holder);
+    return 'admitted';
   }
 
   release(lines: number, holder: number | undefined): void {
-    this.places.release(lines, holder);
+    this.places.add('line', -lines, holder);
     this.tellIdle();
   }
 
@@ -138,7 +141,6 @@ export class Batcher implements LineLane {
 
   admitLine(request: PredictionRequest, handler: ScoreHandler, arrivedMs: number): void {
     this.lineBatches.add(this.variantOf(request), request, handler, arrivedMs);
-    this.places.arrived(handler.holder);
     this.scheduleFlush();
   }
 
@@ -167,11 +169,9 @@ export class Batcher implements LineLane {
     return this.options.queueMax;
   }
 
-  /** Requests that hold a place for `holder`. It searches every batch, which suits a short queue. */
+  /** Places of `holder`; 0 where holders have no share. */
   pendingOf(holder: number): number {
-    let rows = this.places.reservedFor(holder);
-    for (const batch of this.batches) rows += batch.rowsOf(holder);
-    return rows;
+    return this.places.of(holder);
   }
 
   get queued(): number {
@@ -236,7 +236,7 @@ export class Batcher implements LineLane {
   /** Hands out work while the pool has room; retries go first, each alone. */
   private flush(): void {
     while (this.inFlight < this.options.pool.capacity) {
-      if (!this.retries.isEmpty) {
+      if (this.retries.length > 0) {
         if (this.inFlight === 0) this.retryNext();
         return;
       }
@@ -264,12 +264,12 @@ export class Batcher implements LineLane {
   }
 
   private retryNext(): void {
-    const retry = this.retries.next();
+    const retry = this.retries.shift();
     if (retry === undefined) return;
     const { batch, row } = retry;
     if (batch.isWaitedFor(row)) return this.run(batch, row, 1);
-    if (batch.take(row) !== undefined) this.places.leave(batch, 1); // its caller had hung up
-    if (this.retries.done(batch)) this.reuse(batch);
+    this.drop(batch, row);
+    this.answered(batch);
     this.flush();
   }
 
@@ -279,16 +279,17 @@ export class Batcher implements LineLane {
     this.start(batch);
     this.options.pool.run({ variant, blockIndex, first, rows }, (result) => {
       const scoredMs = this.ended(batch, rows, result);
-      if (typeof result !== 'number' && !this.retries.has(batch)) {
-        this.retries.add(batch);
+      if (typeof result !== 'number' && batch.retried === 0) {
+        batch.retried = batch.rows;
+        for (let row = 0; row < batch.rows; row++) this.retries.push({ batch, row });
         return this.flush();
       }
-      for (let row = first; row < first + rows; row++) if (batch.holds(row)) this.places.leave(batch, 1);
+      for (let row = first; row < first + rows; row++) this.leave(batch, batch.waiting(row));
       this.flush(); // the worker first, then the answers
       this.answers.write(() => {
         if (typeof result === 'number') this.answers.give(batch, first, { inferMs: result, rows, scoredMs });
         else tellFault(batch.take(first));
-        if (this.retries.done(batch)) this.reuse(batch);
+        this.answered(batch);
       });
     });
   }
@@ -313,8 +314,25 @@ export class Batcher implements LineLane {
 
   /** Drops a batch that no caller waits for any more. */
   private discard(batch: Batch): void {
-    for (let row = 0; row < batch.rows; row++) if (batch.take(row) !== undefined) this.places.leave(batch, 1);
+    for (let row = 0; row < batch.rows; row++) this.drop(batch, row);
     this.reuse(batch);
+  }
+
+  /** Takes `row` from its caller, if it has not its answer yet; the row then has no place any more. */
+  private drop(batch: Batch, row: number): ScoreHandler | undefined {
+    const handler = batch.take(row);
+    this.leave(batch, handler);
+    return handler;
+  }
+
+  private leave(batch: Batch, handler: ScoreHandler | undefined): void {
+    if (handler !== undefined) this.places.add(batch.isOfLines ? 'line' : 'single', -1, handler.holder);
+  }
+
+  /** A run of `batch` is over and its rows are answered; those of a failed batch are answered one by one. */
+  private answered(batch: Batch): void {
+    if (batch.retried > 1) batch.retried--;
+    else this.reuse(batch);
   }
 
   private reuse(batch: Batch): void {
@@ -347,17 +365,16 @@ export class Batcher implements LineLane {
 
   private shedAll(nowMs: number): void {
     const { queue, lineBatches, retries, running } = this;
-    for (const batches of [queue, lineBatches.waiting, retries.batches, running])
+    const failed = new Set(retries.map(({ batch }) => batch));
+    for (const batches of [queue, lineBatches.waiting, failed, running])
       for (const batch of batches) this.shed(batch, nowMs);
   }
 
   private shed(batch: Batch, nowMs: number): void {
     for (let row = 0; row < batch.rows; row++) {
       if (!batch.isExpired(row, nowMs, this.options.deadlineMs)) continue;
-      const handler = batch.take(row);
-      if (handler === undefined) continue;
-      this.places.leave(batch, 1);
-      if (!handler.isGone) handler.failed('expired');
+      const handler = this.drop(batch, row);
+      if (handler?.isGone === false) handler.failed('expired');
     }
   }
 }

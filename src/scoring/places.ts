@@ -1,60 +1,46 @@
-import type { Batch } from './batch.js';
-
-/** The requests that are admitted and not yet scored: single ones, and places that lines of lists have taken. */
+/** The places of one batcher: of requests that are admitted and not yet scored. */
 export class Places {
-  private singles = 0;
-  private lines = 0;
+  private readonly taken = { single: 0, line: 0 };
   private most = 0;
-  /** Places of lines that have not come yet, by holder. */
-  private readonly reservedOf = new Map<number, number>();
+  /** By holder, where one may have a share only. */
+  private readonly shares = new Map<number, number>();
 
   constructor(
-    /** Most single requests, and as many lines: single requests pass lines, so lines take no place from them. */
+    /** Most single requests, and as many lines of lists: these are passed, so they take no place from those. */
     readonly max: number,
+    /** Most of one holder (one key); undefined if it may have all. */
+    private readonly shareMax?: number,
   ) {}
 
   get pending(): number {
-    return this.singles + this.lines;
+    return this.taken.single + this.taken.line;
   }
 
+  /** Whether one more single request has a place. */
   get hasRoom(): boolean {
-    return this.singles < this.max;
+    return this.taken.single < this.max;
   }
 
-  take(): void {
-    this.singles++;
-    this.noteMost();
+  hasRoomFor(lines: number): boolean {
+    return this.taken.line + lines <= this.max;
   }
 
-  /** Takes places for the lines of a list; false if there are too few. */
-  reserve(lines: number, holder: number | undefined): boolean {
-    if (this.lines + lines > this.max) return false;
-    this.lines += lines;
-    this.noteMost();
-    this.addReserved(holder, lines);
-    return true;
+  isShareFull(count: number, holder: number | undefined): boolean {
+    return this.shareMax !== undefined && holder !== undefined && this.of(holder) + count > this.shareMax;
   }
 
-  /** Gives back places of lines that do not come. */
-  release(lines: number, holder: number | undefined): void {
-    this.lines -= lines;
-    this.addReserved(holder, -lines);
+  of(holder: number): number {
+    return this.shares.get(holder) ?? 0;
   }
 
-  /** A line has come to its place. */
-  arrived(holder: number | undefined): void {
-    this.addReserved(holder, -1);
-  }
-
-  /** Places of `holder` whose lines have not come yet. */
-  reservedFor(holder: number): number {
-    return this.reservedOf.get(holder) ?? 0;
-  }
-
-  /** `rows` of `batch` are scored, refused or given up. */
-  leave(batch: Batch, rows: number): void {
-    if (batch.isOfLines) this.lines -= rows;
-    else this.singles -= rows;
+  /** Takes this many places, or gives them back if it is negative. Those of lines are taken before the lines come. */
+  add(kind: 'single' | 'line', count: number, holder: number | undefined): void {
+    this.taken[kind] += count;
+    this.most = Math.max(this.most, this.pending);
+    if (this.shareMax === undefined || holder === undefined) return;
+    const share = this.of(holder) + count;
+    if (share > 0) this.shares.set(holder, share);
+    else this.shares.delete(holder);
   }
 
   /** The most that were pending at once since the last call. */
@@ -62,16 +48,5 @@ export class Places {
     const { most } = this;
     this.most = this.pending;
     return most;
-  }
-
-  private noteMost(): void {
-    this.most = Math.max(this.most, this.pending);
-  }
-
-  private addReserved(holder: number | undefined, lines: number): void {
-    if (holder === undefined) return;
-    const reserved = this.reservedFor(holder) + lines;
-    if (reserved > 0) this.reservedOf.set(holder, reserved);
-    else this.reservedOf.delete(holder);
   }
 }

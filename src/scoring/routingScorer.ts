@@ -1,6 +1,6 @@
 import type { PredictionRequest } from '../records/request.js';
 import type { Batcher } from './batcher.js';
-import type { AdmitOutcome, ExplainOutcome, ScoreHandler, Scorer, ScoringModel } from './scorer.js';
+import type { AdmitOutcome, ScoreHandler, Scorer, ScoringModel } from './scorer.js';
 
 /**
  * Gives plain and explained requests batches and workers of their own. An explained request occupies a worker
@@ -24,11 +24,8 @@ export class RoutingScorer implements Scorer {
     return this.plain.admit(request, handler);
   }
 
-  admitExplained(request: PredictionRequest, handler: ScoreHandler): ExplainOutcome {
-    const explained = this.explainedLines;
-    const { holder } = handler;
-    if (holder !== undefined && explained.pendingOf(holder) >= explained.linesMax) return 'shareFull';
-    return explained.admit(request, handler);
+  admitExplained(request: PredictionRequest, handler: ScoreHandler): AdmitOutcome {
+    return this.explainedLines.admit(request, handler);
   }
 
   get lines(): Batcher {

@@ -55,9 +55,8 @@ export interface ScoreHandler {
   failed(cause: 'expired' | 'fault'): void;
 }
 
-export type AdmitOutcome = 'admitted' | 'saturated';
 /** `shareFull`: the key has its share of the explained requests that may be pending. */
-export type ExplainOutcome = AdmitOutcome | 'shareFull';
+export type AdmitOutcome = 'admitted' | 'saturated' | 'shareFull';
 
 /**
  * The lane for lists. All places of a list's lines are reserved at once, and the lines follow as workers
@@ -71,7 +70,7 @@ export interface LineLane {
   /** Called when `hasLineRoom` may be true again. */
   onLineRoom: (() => void) | undefined;
   /** Reserves places for this many lines, all or none. `holder` as in `ScoreHandler`. */
-  reserve(lines: number, holder: number | undefined): ExplainOutcome;
+  reserve(lines: number, holder: number | undefined): AdmitOutcome;
   /** Gives back the places of lines that are not handed in. */
   release(lines: number, holder: number | undefined): void;
   /**
@@ -90,7 +89,7 @@ export interface Scorer {
    * Like `admit`, for a model with `explainSettings`: the scores come with an explanation, without delaying
    * other requests.
    */
-  admitExplained(request: PredictionRequest, handler: ScoreHandler): ExplainOutcome;
+  admitExplained(request: PredictionRequest, handler: ScoreHandler): AdmitOutcome;
   /** The lane for lines of lists. */
   readonly lines: LineLane;
   /** The lane for lines to be explained by a model with `explainSettings`. */

@@ -97,7 +97,7 @@ export class Shadow {
         else comparison.failed();
       },
     };
-    if (scorer.admit(readRow(block, row), handler) === 'saturated') comparison.dropped();
+    if (scorer.admit(readRow(block, row), handler) !== 'admitted') comparison.dropped();
   }
 }
 

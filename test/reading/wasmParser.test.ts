@@ -1,6 +1,6 @@
 import t from 'tap';
 import { SERIES_FIELDS, type SeriesField } from '#rules/fields.js';
-import { hasUnitError, isUnitError } from '#acuity/reading/unitErrors.js';
+import { isUnitError } from '#acuity/reading/unitErrors.js';
 import { LAYOUT } from '#acuity/records/layout.js';
 import { summaryAt } from '#acuity/records/places.js';
 import { WasmParser } from '#acuity/reading/wasmParser.js';
@@ -108,8 +108,6 @@ t.test('a unit error: most of at least three samples are implausible', async (t)
     parser.summarise(series, 'HR_night', 1);
     t.equal(isUnitError(request, 1, 'HR_night'), isError, series.join());
     t.equal(isUnitError(request, 0, 'HR_night'), false);
-    t.equal(hasUnitError(request), isError);
-    t.equal(hasUnitError(parser.blank(0)), false, 'of a session that the request does not have');
   }
 });
 

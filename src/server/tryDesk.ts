@@ -47,9 +47,14 @@ export function tryDesk({ keyring, limits, clock, score }: TryDeskOptions): TryS
     const admission = entry && rateLimiter.admit(entry, clock.nowMs());
     if (admission?.outcome === 'limited') return refused('rateLimited', admission.retryAfterS);
     if (admission) rateLimiter.spend(admission, EXPLAIN_TOKENS - HEAD_TOKENS, clock.nowMs());
-    const answer = (await score(body)) ?? refused('overloaded');
-    if (admission && answer.status !== 200) rateLimiter.refund(admission);
-    return answer;
+    let answer: TryAnswer | undefined;
+    try {
+      answer = (await score(body)) ?? refused('overloaded');
+      return answer;
+    } finally {
+      // Also where the score has failed: only 200s count against the day's quota.
+      if (admission && answer?.status !== 200) rateLimiter.refund(admission);
+    }
   };
 }
 

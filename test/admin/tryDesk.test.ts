@@ -22,7 +22,7 @@ const RECORD = {
 
 interface Scene {
   readonly host?: string;
-  readonly answer?: TryAnswer;
+  readonly answer?: TryAnswer | Error;
 }
 
 /** An admin listener whose scores the test makes up. `leftOfDay` is that of `KEY`, the only key. */
@@ -36,6 +36,7 @@ async function scene(t: Test, { host = '127.0.0.1', answer = { status: 200, body
     clock,
     score: async (body) => {
       bodies.push(Buffer.from(body).toString());
+      if (answer instanceof Error) throw answer;
       return answer;
     },
   });
@@ -86,9 +87,14 @@ t.test('on other addresses it needs a key, which is charged within its limits', 
 
 t.test('a night that is not scored is not charged', async (t) => {
   const malformed = { status: 400, body: '{"detail":"Malformed JSON at byte 0"}' };
-  const { post, leftOfDay } = await scene(t, { host: '0.0.0.0', answer: malformed });
-  t.match(await post({ 'x-api-key': KEY }), malformed);
-  t.equal(leftOfDay(), 2);
+  for (const [answer, told] of [
+    [malformed, malformed],
+    [new Error('no event loop'), { status: 500 }],
+  ] as const) {
+    const { post, leftOfDay } = await scene(t, { host: '0.0.0.0', answer });
+    t.match(await post({ 'x-api-key': KEY }), told);
+    t.equal(leftOfDay(), 2);
+  }
 });
 
 t.test('what no page of its own would send is refused, and not scored', async (t) => {

@@ -3,7 +3,7 @@ import type { BodyProblem } from '../contract/problems.js';
 import { explanationOf } from '../pipeline/explanation.js';
 import { adjustedRow } from '../pipeline/measuredRow.js';
 import type { Quality } from '../pipeline/quality.js';
-import { respond, withField, withJson, withMeasured, withUnmeasured } from '../pipeline/respond.js';
+import { measuredFields, respond, withFields } from '../pipeline/respond.js';
 import type { HistoryToCome } from '../records/request.js';
 import type { ScoredRow, ScoreHandler, Timing } from '../scoring/scorer.js';
 
@@ -53,15 +53,17 @@ export function answerBody(row: ScoredRow, inferMs: number, asked: Asked): strin
   const adjustments = history?.adjustments;
   const moved = adjustments === undefined ? scores : adjustedRow(adjustments, scores, offset);
   const movedAt = adjustments === undefined ? offset : 0;
-  let body = respond(moved, movedAt, inferMs, thresholds);
-  if (adjustments !== undefined) body = withUnmeasured(body, scores, offset, thresholds);
-  if (floats !== undefined && quality !== undefined && explainSettings !== undefined) {
-    const unmeasured = adjustments && { scores, offset, adjustments };
-    const explained = { scores: moved, offset: movedAt, floats, unmeasured };
-    body = withField(body, 'explanation', explanationOf(explained, quality, explainSettings));
-  }
-  // The history keeps the network's scores without the effect of measurements.
-  if (history !== undefined)
-    body = withJson(withMeasured(body, history), 'history', `"${history.text(row, thresholds)}"`);
-  return recordingTold === undefined ? body : withJson(body, 'recording', recordingTold);
+  const body = respond(moved, movedAt, inferMs, thresholds);
+  if (history === undefined && quality === undefined && recordingTold === undefined) return body;
+  const unmeasured = adjustments && { scores, offset, adjustments };
+  const isExplained = floats !== undefined && quality !== undefined && explainSettings !== undefined;
+  const explained = isExplained && { scores: moved, offset: movedAt, floats, unmeasured };
+  return withFields(body, {
+    unmeasured: unmeasured && respond(scores, offset, undefined, thresholds),
+    explanation: explained ? JSON.stringify(explanationOf(explained, quality, explainSettings)) : undefined,
+    ...(history && measuredFields(history)),
+    // The history keeps the network's scores without the effect of measurements.
+    history: history && `"${history.text(row, thresholds)}"`,
+    recording: recordingTold,
+  });
 }

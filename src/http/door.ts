@@ -9,10 +9,11 @@ import type { Scorer } from '../scoring/scorer.js';
 import type { BodyScoring } from './answerBody.js';
 import type { BodyBudget } from './bodyBudget.js';
 import type { LoopLag } from './loopMetrics.js';
-import type { RefusalThrottle } from './refusalThrottle.js';
-import type { Turns } from './turns.js';
+import { RefusalThrottle } from './refusalThrottle.js';
 import type { RequestMetrics } from './requestMetrics.js';
 import type { RequestObserver } from './requestObserver.js';
+import { RetryAfter } from './retryAfter.js';
+import { Turns } from './turns.js';
 
 /** What one event loop answers requests with. */
 export interface PredictOptions extends Readers {
@@ -40,26 +41,66 @@ export interface PredictOptions extends Readers {
   onFault(error: unknown, requestId: string): void;
 }
 
-/** The door of an event loop, as its exchanges, lists and recordings see it. */
-export interface Door {
-  readonly options: PredictOptions;
-  /** The scorer of the model in force, replaced as a whole when another is loaded. */
-  readonly scorer: Scorer;
-  readonly refusalThrottle: RefusalThrottle;
-  readonly turns: Turns;
+/** The door of an event loop, as its exchanges, lists and recordings see it: what it takes, and what it costs. */
+export abstract class Door {
   /** Connections end after their answers, because the listener is about to close. */
-  readonly isDraining: boolean;
+  isDraining = false;
   /** A worker hangs: nothing is scored any more. */
-  readonly isHung: boolean;
-  /** Why no request can be taken now; undefined if one can. */
-  overload(): OverloadCause | undefined;
-  /** Seconds until a request refused for lack of room may be tried again; this refusal counts. */
-  retryAfterS(): number;
-  /** A request, or a line of a list, was scored. */
-  served(): void;
-  /** Takes further tokens from a caller, for what it sends. */
-  spend(admission: Admission, tokens: number): void;
+  isHung = false;
+  readonly refusalThrottle: RefusalThrottle;
+  readonly turns = new Turns();
+  private readonly retryAfter: RetryAfter;
+
+  constructor(
+    readonly options: PredictOptions,
+    /** That of the model in force, replaced as a whole when another is loaded. */
+    public scorer: Scorer,
+  ) {
+    const { clock, retryAfterS: leastS, random } = options;
+    this.refusalThrottle = new RefusalThrottle(clock);
+    this.retryAfter = new RetryAfter({ leastS, clock, random });
+  }
+
   /** Takes a body in which the session stands in place of its recording. `payer`: undefined if no caller pays. */
-  takeRead(scoring: BodyScoring, body: Uint8Array, payer: Admission | undefined): void;
-  refuseBody(scoring: BodyScoring, problem: BodyProblem, payer: Admission | undefined): void;
+  abstract takeRead(scoring: BodyScoring, body: Uint8Array, payer: Admission | undefined): void;
+
+  /** Why no request can be taken now; undefined if one can. */
+  overload(): OverloadCause | undefined {
+    const { lag, lagMaxMs, budget } = this.options;
+    if (this.isHung) return 'hung';
+    if (this.isDraining) return 'draining';
+    if (lag.ms > lagMaxMs) return 'loopLag';
+    if (budget.isExhausted) return 'bodiesFull';
+    return this.scorer.makeRoom() ? undefined : 'queueFull';
+  }
+
+  /**
+   * Seconds until a request refused for lack of room may be tried again; this refusal counts. Requests refused because
+   * this replica leaves may go to another one at once.
+   */
+  retryAfterS(): number {
+    return this.retryAfter.secondsFor(this.isDraining || this.isHung ? 0 : this.scorer.pending);
+  }
+
+  /** A request, or a line of a list, was scored. */
+  served(): void {
+    this.retryAfter.served();
+  }
+
+  /** Takes further tokens from a caller, for what it sends. */
+  spend(admission: Admission, tokens: number): void {
+    const { rateLimiter, clock } = this.options;
+    rateLimiter.spend(admission, tokens, clock.nowMs());
+  }
+
+  refuseBody(scoring: BodyScoring, problem: BodyProblem, payer: Admission | undefined): void {
+    if (problem.kind === 'unprocessable' && payer !== undefined) this.options.metrics.found(problem.findings);
+    scoring.refuseBody(problem);
+  }
+
+  /** Refuses new requests from now on, and releases at once the refusals that were held back. */
+  drain(): void {
+    this.isDraining = true;
+    this.refusalThrottle.release();
+  }
 }

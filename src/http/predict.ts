@@ -2,26 +2,21 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import type { Admission } from '../auth/rateLimiter.js';
 import type { OverloadCause, PlainCause } from '../contract/metrics.js';
 import { JSON_TYPE, NDJSON_TYPE } from '../contract/mediaTypes.js';
-import type { BodyProblem } from '../contract/problems.js';
 import { RECORDING } from '../reading/exact.js';
 import { isBodyProblem } from '../reading/read.js';
 import { qualityOf } from '../pipeline/quality.js';
 import type { ReadRequest } from '../records/request.js';
-import type { Scorer } from '../scoring/scorer.js';
 import type { BodyScoring } from './answerBody.js';
 import { DISCARD_BYTES_MAX, collectBody } from './body.js';
 import { BodyBuffers } from './bodyBuffers.js';
-import type { Door, PredictOptions } from './door.js';
+import { Door } from './door.js';
 import { Exchange, NOTHING_COME } from './exchange.js';
 import { NO_EXPLANATIONS } from './list.js';
 import { FULL_CAUSES, Lists } from './lists.js';
 import { EXPLAIN_TOKENS, HEAD_TOKENS, furtherBlocks, readingTokens } from './prices.js';
 import { BUDGET_CAUSES, Recordings } from './recordings.js';
-import { RefusalThrottle } from './refusalThrottle.js';
 import { type OwnAnswer, OwnRequest } from './ownRequest.js';
 import { type ConnectionEnd, headerLine } from './reply.js';
-import { RetryAfter } from './retryAfter.js';
-import { Turns } from './turns.js';
 
 /** The headers that are read, as bytes, so that the library need not convert them for each request. */
 const X_API_KEY = Buffer.from('x-api-key');
@@ -38,41 +33,10 @@ const X_DEADLINE_MS = Buffer.from('x-deadline-ms');
  * `POST /predict`, from the head of a request to its admission. Each refusal is one line here, in the order
  * of the contract; `Exchange` answers it, and the observer learns how it ended.
  */
-export class Predict implements Door {
-  isDraining = false;
-  isHung = false;
-  readonly refusalThrottle: RefusalThrottle;
-  readonly turns = new Turns();
-  private readonly retryAfter: RetryAfter;
-  private readonly lists: Lists;
-  private readonly recordings: Recordings;
+export class Predict extends Door {
+  private readonly lists = new Lists(this);
+  private readonly recordings = new Recordings(this);
   private readonly buffers = new BodyBuffers();
-
-  constructor(
-    readonly options: PredictOptions,
-    public scorer: Scorer,
-  ) {
-    const { clock, retryAfterS: leastS, random } = options;
-    this.refusalThrottle = new RefusalThrottle(clock);
-    this.retryAfter = new RetryAfter({ leastS, clock, random });
-    this.lists = new Lists(this);
-    this.recordings = new Recordings(this);
-  }
-
-  /** Requests refused because this replica leaves may go to another replica at once. */
-  retryAfterS(): number {
-    return this.retryAfter.secondsFor(this.isDraining || this.isHung ? 0 : this.scorer.pending);
-  }
-
-  served(): void {
-    this.retryAfter.served();
-  }
-
-  /** Refuses new requests from now on, and releases at once the refusals that were held back. */
-  drain(): void {
-    this.isDraining = true;
-    this.refusalThrottle.release();
-  }
 
   /** A worker hangs: refuses every request from now on, and every line that was not read yet. */
   hang(): void {
@@ -154,11 +118,6 @@ export class Predict implements Door {
   private charge(admission: Admission, declaredBytes: number): void {
     const blocks = furtherBlocks(Math.min(declaredBytes, DISCARD_BYTES_MAX));
     if (blocks > 0) this.spend(admission, blocks);
-  }
-
-  spend(admission: Admission, tokens: number): void {
-    const { rateLimiter, clock } = this.options;
-    rateLimiter.spend(admission, tokens, clock.nowMs());
   }
 
   private receive(
@@ -258,20 +217,6 @@ export class Predict implements Door {
     scoring.quality = qualityOf(request);
     const outcome = this.scorer.admitExplained(request, scoring);
     if (outcome !== 'admitted') scoring.overloaded(FULL_CAUSES[outcome]);
-  }
-
-  refuseBody(scoring: BodyScoring, problem: BodyProblem, payer: Admission | undefined): void {
-    if (problem.kind === 'unprocessable' && payer !== undefined) this.options.metrics.found(problem.findings);
-    scoring.refuseBody(problem);
-  }
-
-  overload(): OverloadCause | undefined {
-    const { lag, lagMaxMs, budget } = this.options;
-    if (this.isHung) return 'hung';
-    if (this.isDraining) return 'draining';
-    if (lag.ms > lagMaxMs) return 'loopLag';
-    if (budget.isExhausted) return 'bodiesFull';
-    return this.scorer.makeRoom() ? undefined : 'queueFull';
   }
 }
 

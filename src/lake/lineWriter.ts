@@ -1,4 +1,4 @@
-import { respond, withMeasured, withUnmeasured } from '../pipeline/respond.js';
+import { measuredFields, respond, withFields } from '../pipeline/respond.js';
 import type { ScoringModel } from '../scoring/scorer.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import type { Job } from './job.js';
@@ -57,8 +57,11 @@ export class LineWriter {
     );
     const unmeasured = job.unmeasured.get(row);
     const history = job.measured.get(row);
-    const told = unmeasured === undefined ? plain : withUnmeasured(plain, unmeasured, 0, thresholds);
-    const body = history === undefined ? told : withMeasured(told, history);
+    const more = (unmeasured ?? history) && {
+      unmeasured: unmeasured && respond(unmeasured, 0, undefined, thresholds),
+      ...(history && measuredFields(history)),
+    };
+    const body = more === undefined ? plain : withFields(plain, more);
     const explanation = explain === true ? `"explanation":${job.explanations[row] ?? 'null'},` : '';
     return `{${keptMembers(keep, job, row)}"row":${job.page.numberOf(row)},${body.slice(1, -1)},${explanation}${this.model}`;
   }

@@ -44,35 +44,17 @@ export function respond(
   );
 }
 
-/** The body of a 200, made by `respond`, with the seven unmeasured scores appended. */
-export function withUnmeasured(
-  body: string,
-  scores: Float32Array,
-  offset: number,
-  thresholds: Thresholds,
-): string {
-  return `${body.slice(0, -1)},"unmeasured":${respond(scores, offset, undefined, thresholds)}}`;
+/** The body of a 200, made by `respond`, with those of `fields` appended that have a value: JSON. */
+export function withFields(body: string, fields: Readonly<Record<string, string | undefined>>): string {
+  let text = body.slice(0, -1);
+  for (const name in fields) if (fields[name] !== undefined) text += `,"${name}":${fields[name]}`;
+  return `${text}}`;
 }
 
-/** The body of a 200, made by `respond`, with the field `name` appended. */
-export function withField(
-  body: string,
-  name: 'explanation' | 'measured' | 'measurements_ignored',
-  value: object,
-): string {
-  return withJson(body, name, JSON.stringify(value));
-}
-
-/** The same, for a value in JSON. */
-export function withJson(body: string, name: string, json: string): string {
-  return `${body.slice(0, -1)},"${name}":${json}}`;
-}
-
-/** The body of a 200 with what became of the request's measurements appended. */
-export function withMeasured(
-  body: string,
-  { tests, ignored }: Pick<HistoryToCome, 'tests' | 'ignored'>,
-): string {
-  const told = tests.length === 0 ? body : withField(body, 'measured', tests);
-  return ignored.length === 0 ? told : withField(told, 'measurements_ignored', ignored);
+/** Fields of an answer: what became of the request's measurements. */
+export function measuredFields({ tests, ignored }: Pick<HistoryToCome, 'tests' | 'ignored'>) {
+  return {
+    measured: tests.length === 0 ? undefined : JSON.stringify(tests),
+    measurements_ignored: ignored.length === 0 ? undefined : JSON.stringify(ignored),
+  };
 }

@@ -5,7 +5,7 @@ import type { PredictionRequestBody, Session } from '#acuity/contract/request.js
 import { loadBundle } from '#acuity/model/bundle.js';
 import { explanationOf } from '#acuity/pipeline/explanation.js';
 import { qualityOf } from '#acuity/pipeline/quality.js';
-import { respond, withField } from '#acuity/pipeline/respond.js';
+import { respond, withFields } from '#acuity/pipeline/respond.js';
 import { createReader, isBodyProblem } from '#acuity/reading/read.js';
 import { recordOf, ServedModel } from '#training/served.js';
 import { requestBody } from '../fixtures/bodies.js';
@@ -101,7 +101,7 @@ t.test('the answer in docs is what the network answers', async (t) => {
     JSON.parse(textOf('docs/examples/explain.json')) as PredictionRequestBody,
   );
   const plain = respond(scores, 0, saved.inference_time_ms, bundle.manifest.thresholds);
-  t.strictSame(JSON.parse(withField(plain, 'explanation', said)), saved);
+  t.strictSame(JSON.parse(withFields(plain, { explanation: JSON.stringify(said) })), saved);
 });
 
 t.test('a short night lowers attention by its length, a fast heart raises stress', async (t) => {

@@ -1,6 +1,7 @@
 /** The admin listener's half of the page `/try`: who may ask, and what. `server/tryDesk.ts` has it scored. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { PROBLEMS, problemBody } from '../contract/problems.js';
+import { JSON_TYPE, mediaTypeOf } from '../contract/mediaTypes.js';
+import { problemAnswer } from '../contract/problems.js';
 import { answer } from './jsonAnswer.js';
 
 /** Where the page sends its requests; no other path of the admin listener takes a body. */
@@ -76,9 +77,10 @@ function isOwnOrigin({ origin, host }: IncomingMessage['headers']): boolean {
  * gives.
  */
 function isJson(contentType = ''): boolean {
-  return contentType.split(';', 1)[0]?.trim().toLowerCase() === 'application/json';
+  return mediaTypeOf(contentType) === JSON_TYPE;
 }
 
 function refuse(response: ServerResponse, name: 'contentType' | 'bodyTooLarge'): void {
-  answer(response, PROBLEMS[name].status, problemBody(PROBLEMS[name]));
+  const { status, body } = problemAnswer(name);
+  answer(response, status, body);
 }

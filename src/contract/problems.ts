@@ -173,7 +173,15 @@ export function lineBody(status: number, body: string): string {
   return `{"status":${status},${body.slice(1)}`;
 }
 
-/** The body of every other refusal. */
-export function problemBody(problem: Problem): string {
-  return JSON.stringify({ detail: problem.detail });
+/** The answer to each problem in the catalogue, made once. */
+const PREPARED = Object.fromEntries(
+  Object.entries(PROBLEMS).map(([name, { status, detail }]) => [
+    name,
+    { status, body: JSON.stringify({ detail }) },
+  ]),
+) as Readonly<Record<ProblemName, Refused>>;
+
+/** The answer of every other refusal. */
+export function problemAnswer(name: ProblemName): Refused {
+  return PREPARED[name];
 }

@@ -3,12 +3,6 @@ import { LAYOUT } from '../records/layout.js';
 import { LongRun, type Sessions } from './longRun.js';
 import { Measurements } from './measurements.js';
 
-const { RECORD_LENGTH, TARGET_LENGTH } = LAYOUT;
-const LABELS = LABEL_FIELDS.length;
-
-/** One more than a past: if the newest session is scored again, the same ones are still before it. */
-export const HISTORY_SESSIONS = PAST_MAX + 1;
-
 /** The content of a history, in memory that one thread reuses. */
 export class History implements Sessions {
   /** Sessions, oldest first. */
@@ -80,3 +74,9 @@ export class History implements Sessions {
     chances.copyWithin(to * LABELS, from * LABELS, count * LABELS);
   }
 }
+
+const { RECORD_LENGTH, TARGET_LENGTH } = LAYOUT;
+const LABELS = LABEL_FIELDS.length;
+
+/** One more than a past: if the newest session is scored again, the same ones are still before it. */
+export const HISTORY_SESSIONS = PAST_MAX + 1;

@@ -17,26 +17,6 @@ import { NextHistory } from './nextHistory.js';
 import { dateOf } from '../base/days.js';
 import { makePlace, type Place } from './place.js';
 
-const { RECORD_LENGTH, TARGET_LENGTH, SEX, AGE } = LAYOUT;
-const LABELS = LABEL_FIELDS.length;
-const YEARS_APART_MAX = 2;
-const SCORES = SCORE_FIELDS.length;
-/** The first measurable field in a row of scores: after `C_SCORE`. */
-const FIRST_COLUMN = 1;
-
-/** A session placed in its history: its past, and the resulting history. */
-export interface TakenSession {
-  readonly pastCount: number;
-  readonly next: NextHistory;
-  /**
-   * The usual day before it, as in requests: valid until the next session; undefined for a night that is not kept.
-   */
-  readonly usual: Float64Array | undefined;
-}
-
-const NOTHING_IGNORED: readonly IgnoredMeasurement[] = [];
-const NO_TESTS: readonly MeasuredTest[] = [];
-
 /** Places sessions in their histories, one at a time. One for each thread. */
 export class HistoryDesk {
   /** The history read last. */
@@ -184,6 +164,26 @@ export class HistoryDesk {
     return sexes < 0 || yearsApart > YEARS_APART_MAX; // both comparisons are false for unknown values
   }
 }
+
+const { RECORD_LENGTH, TARGET_LENGTH, SEX, AGE } = LAYOUT;
+const LABELS = LABEL_FIELDS.length;
+const YEARS_APART_MAX = 2;
+const SCORES = SCORE_FIELDS.length;
+/** The first measurable field in a row of scores: after `C_SCORE`. */
+const FIRST_COLUMN = 1;
+
+/** A session placed in its history: its past, and the resulting history. */
+export interface TakenSession {
+  readonly pastCount: number;
+  readonly next: NextHistory;
+  /**
+   * The usual day before it, as in requests: valid until the next session; undefined for a night that is not kept.
+   */
+  readonly usual: Float64Array | undefined;
+}
+
+const NOTHING_IGNORED: readonly IgnoredMeasurement[] = [];
+const NO_TESTS: readonly MeasuredTest[] = [];
 
 function stated(constants: MeasuringConstants | undefined): MeasuringConstants {
   if (constants === undefined) throw new Error('the model says nothing of measurements');

@@ -3,69 +3,6 @@ import { LABEL_FIELDS, SCORE_BOUNDS, SCORE_FIELDS } from '#rules/fields.js';
 import { featuriseRecord } from '../pipeline/featurise.js';
 import { LAYOUT } from '../records/layout.js';
 
-/** Traits of the person, not of the night: they have no long run. */
-const LASTING = new Set(['age', 'sex']);
-
-/** A quantity tracked in the long run. */
-export interface Quantity {
-  readonly name: string;
-  readonly unit: string;
-  /** The bounds of its mean, and the largest spread possible within them: 32-bit floats. */
-  readonly least: number;
-  readonly most: number;
-  readonly widest: number;
-}
-
-/** The network's inputs; in a row, each value's mask is directly before it. */
-const INPUTS = FEATURES.flatMap((feature, place) =>
-  feature.name.endsWith('_known') || LASTING.has(feature.group) ? [] : [{ ...feature, place }],
-);
-const PLACES = INPUTS.map(({ place }) => place);
-const CENTRES = INPUTS.map(({ centre }) => centre);
-const SCALES = INPUTS.map(({ scale }) => scale);
-const SCORES = SCORE_FIELDS.length;
-const LABELS = LABEL_FIELDS.length;
-
-/** In order: inputs in units of the features, the scores, the probabilities of High. */
-export const QUANTITIES: readonly Quantity[] = [
-  ...INPUTS.map(({ name, unit, centre, scale }) =>
-    quantity(name, unit, centre - ROW_CLAMP * scale, centre + ROW_CLAMP * scale),
-  ),
-  ...SCORE_FIELDS.map((name) => quantity(name, 'points', SCORE_BOUNDS.minimum, SCORE_BOUNDS.maximum)),
-  ...LABEL_FIELDS.map((name) => quantity(name, 'probability of High', 0, 1)),
-];
-
-const LEAST = Float32Array.from(QUANTITIES, ({ least }) => least);
-const MOST = Float32Array.from(QUANTITIES, ({ most }) => most);
-const WIDEST = Float32Array.from(QUANTITIES, ({ widest }) => widest);
-
-function quantity(name: string, unit: string, least: number, most: number): Quantity {
-  return {
-    name,
-    unit,
-    least: Math.fround(least),
-    most: Math.fround(most),
-    widest: Math.fround((most - least) / 2),
-  };
-}
-
-/** After this many further nights, a night has half its weight. */
-export const HALF_LIFE_NIGHTS = 60;
-/** Most nights counted: 179 years. */
-export const NIGHTS_MAX = 0xffff;
-/** From this many nights on, the long run says what is usual, for each input known in as many of them. */
-export const USUAL_NIGHTS_LEAST = 10;
-export const USUAL_VALUES_LEAST = 5;
-
-/** Consecutive sessions, with the network's output for each. */
-export interface Sessions {
-  /** In the layout of requests. */
-  readonly records: Float64Array;
-  readonly targets: Float64Array;
-  /** Each session's probabilities of High, in the order of `LABEL_FIELDS`; NaN if unknown. */
-  readonly chances: Float64Array;
-}
-
 /** A summary of the nights that a history no longer holds one by one. All numbers are 32-bit floats. */
 export class LongRun {
   /** Counted without decay, like `counts`. */
@@ -161,4 +98,67 @@ export class LongRun {
       spreads[index] = Math.min(WIDEST[index]!, Math.sqrt(square));
     }
   }
+}
+
+/** Traits of the person, not of the night: they have no long run. */
+const LASTING = new Set(['age', 'sex']);
+
+/** A quantity tracked in the long run. */
+export interface Quantity {
+  readonly name: string;
+  readonly unit: string;
+  /** The bounds of its mean, and the largest spread possible within them: 32-bit floats. */
+  readonly least: number;
+  readonly most: number;
+  readonly widest: number;
+}
+
+/** The network's inputs; in a row, each value's mask is directly before it. */
+const INPUTS = FEATURES.flatMap((feature, place) =>
+  feature.name.endsWith('_known') || LASTING.has(feature.group) ? [] : [{ ...feature, place }],
+);
+const PLACES = INPUTS.map(({ place }) => place);
+const CENTRES = INPUTS.map(({ centre }) => centre);
+const SCALES = INPUTS.map(({ scale }) => scale);
+const SCORES = SCORE_FIELDS.length;
+const LABELS = LABEL_FIELDS.length;
+
+/** In order: inputs in units of the features, the scores, the probabilities of High. */
+export const QUANTITIES: readonly Quantity[] = [
+  ...INPUTS.map(({ name, unit, centre, scale }) =>
+    quantity(name, unit, centre - ROW_CLAMP * scale, centre + ROW_CLAMP * scale),
+  ),
+  ...SCORE_FIELDS.map((name) => quantity(name, 'points', SCORE_BOUNDS.minimum, SCORE_BOUNDS.maximum)),
+  ...LABEL_FIELDS.map((name) => quantity(name, 'probability of High', 0, 1)),
+];
+
+const LEAST = Float32Array.from(QUANTITIES, ({ least }) => least);
+const MOST = Float32Array.from(QUANTITIES, ({ most }) => most);
+const WIDEST = Float32Array.from(QUANTITIES, ({ widest }) => widest);
+
+function quantity(name: string, unit: string, least: number, most: number): Quantity {
+  return {
+    name,
+    unit,
+    least: Math.fround(least),
+    most: Math.fround(most),
+    widest: Math.fround((most - least) / 2),
+  };
+}
+
+/** After this many further nights, a night has half its weight. */
+export const HALF_LIFE_NIGHTS = 60;
+/** Most nights counted: 179 years. */
+export const NIGHTS_MAX = 0xffff;
+/** From this many nights on, the long run says what is usual, for each input known in as many of them. */
+export const USUAL_NIGHTS_LEAST = 10;
+export const USUAL_VALUES_LEAST = 5;
+
+/** Consecutive sessions, with the network's output for each. */
+export interface Sessions {
+  /** In the layout of requests. */
+  readonly records: Float64Array;
+  readonly targets: Float64Array;
+  /** Each session's probabilities of High, in the order of `LABEL_FIELDS`; NaN if unknown. */
+  readonly chances: Float64Array;
 }

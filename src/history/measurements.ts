@@ -12,38 +12,6 @@ import {
 } from '../pipeline/measured.js';
 import type { MeasuringConstants } from '../pipeline/measuredRow.js';
 
-/** For each score and label, this many of the latest measurements (by day) are kept one by one. */
-export const KEPT_MAX = 8;
-
-/** One measurement as stored in a history. */
-export interface KeptMeasurement {
-  /** 0 to 100 in hundredths; for a label, 100 is High and 0 is Low. */
-  readonly value: number;
-  /** In ten-thousandths. */
-  readonly reliability: number;
-  /** Days since 1970. */
-  readonly day: number;
-}
-
-/** The sum of measurements no longer kept one by one, in 32-bit floats. */
-export interface OlderMeasurements {
-  /** The day of the newest of them; the sum decays from there on. */
-  readonly day: number;
-  /** As of that day. Each was compared with what was known when it was summed up, so `own` is 0. */
-  readonly evidence: Evidence;
-}
-
-/** λ of a day; undefined for the current night. */
-export type LatentOfDay = (field: MeasuredField, day: number) => number | undefined;
-
-/** The measurements of one score or label. */
-export interface MeasuredScore {
-  /** Oldest first, on different days. */
-  kept: readonly KeptMeasurement[];
-  /** Undefined while there are at most `KEPT_MAX`. */
-  older: OlderMeasurements | undefined;
-}
-
 /** The measurements in a history: of tests, questionnaires and ratings. */
 export class Measurements {
   /** In the order of `MEASURED_FIELDS`; undefined without measurements. */
@@ -107,6 +75,38 @@ export class Measurements {
       return added(sum, evidenceOf(placeOf(field, value), latentOf(field, day), reliability, weight));
     }, first);
   }
+}
+
+/** For each score and label, this many of the latest measurements (by day) are kept one by one. */
+export const KEPT_MAX = 8;
+
+/** One measurement as stored in a history. */
+export interface KeptMeasurement {
+  /** 0 to 100 in hundredths; for a label, 100 is High and 0 is Low. */
+  readonly value: number;
+  /** In ten-thousandths. */
+  readonly reliability: number;
+  /** Days since 1970. */
+  readonly day: number;
+}
+
+/** The sum of measurements no longer kept one by one, in 32-bit floats. */
+export interface OlderMeasurements {
+  /** The day of the newest of them; the sum decays from there on. */
+  readonly day: number;
+  /** As of that day. Each was compared with what was known when it was summed up, so `own` is 0. */
+  readonly evidence: Evidence;
+}
+
+/** λ of a day; undefined for the current night. */
+export type LatentOfDay = (field: MeasuredField, day: number) => number | undefined;
+
+/** The measurements of one score or label. */
+export interface MeasuredScore {
+  /** Oldest first, on different days. */
+  kept: readonly KeptMeasurement[];
+  /** Undefined while there are at most `KEPT_MAX`. */
+  older: OlderMeasurements | undefined;
 }
 
 /** The position of a kept value on the scale of λ. */

@@ -1,3 +1,4 @@
+/** Dates of nights, as they stand in requests, and as days since 1970. */
 import { DAY_MS } from '../base/days.js';
 
 const FIRST_YEAR = 1970;

@@ -1,21 +1,6 @@
 import { PAST_MAX } from '#rules/fields.js';
 import { HISTORY_SESSIONS, type History } from './history.js';
 
-/** A session this many days older than the newest goes to the long run. */
-const PAST_DAYS_MAX = 60;
-/** After this many days without a night a history starts anew, keeping only its measurements. */
-const GAP_DAYS_MAX = 180;
-
-/** The place of the current session in a history. */
-export interface Place {
-  /** Its index, open to be written; if it is not kept, the index it would have. */
-  readonly index: number;
-  /** Index of the first session of its past, which ends before `index`. */
-  readonly first: number;
-  /** False for a night too old for the history, which stays unchanged. */
-  readonly isKept: boolean;
-}
-
 /**
  * Makes room in `history` for a session of `night` (days since 1970; NaN: undated, which is appended). Sessions that
  * have to leave do so before the past is read; so if the session is scored again with the resulting history, it has
@@ -40,6 +25,21 @@ export function makePlace(history: History, night: number): Place {
   }
   history.open(index);
   return placeAt(index, true);
+}
+
+/** A session this many days older than the newest goes to the long run. */
+const PAST_DAYS_MAX = 60;
+/** After this many days without a night a history starts anew, keeping only its measurements. */
+const GAP_DAYS_MAX = 180;
+
+/** The place of the current session in a history. */
+export interface Place {
+  /** Its index, open to be written; if it is not kept, the index it would have. */
+  readonly index: number;
+  /** Index of the first session of its past, which ends before `index`. */
+  readonly first: number;
+  /** False for a night too old for the history, which stays unchanged. */
+  readonly isKept: boolean;
 }
 
 /** After the newest session that is undated or not later. */

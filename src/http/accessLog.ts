@@ -2,21 +2,6 @@ import type { Log } from '../process/log.js';
 import type { RefusalCause } from '../contract/metrics.js';
 import type { ExchangeRecord } from './exchangeRecord.js';
 
-/** What the log says about an answered request: never a key, a header, or a value from the body. */
-export type AccessLine = ReturnType<typeof lineOf>;
-
-const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
-
-/** Refusals of one cause since its last line. */
-interface Repeats {
-  quietUntilMs: number;
-  count: number;
-  /** The newest of them, which the next line describes; undefined while there is none. */
-  last: AccessLine | undefined;
-}
-
-const QUIET_MS = 1000;
-
 /**
  * Writes one line for one in `every` scored requests (0: none). A refusal gets its own line, unless its cause
  * had one within the last second: then it shares the next line, which gives the number of refusals. Otherwise
@@ -78,6 +63,21 @@ export class AccessLog {
     else this.log.warn(fields, 'request refused');
   }
 }
+
+/** The line of an answered request: never a key, a header, or a value from the body. */
+export type AccessLine = ReturnType<typeof lineOf>;
+
+const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+
+/** Refusals of one cause since its last line. */
+interface Repeats {
+  quietUntilMs: number;
+  count: number;
+  /** The newest of them, which the next line describes; undefined while there is none. */
+  last: AccessLine | undefined;
+}
+
+const QUIET_MS = 1000;
 
 /** `more`: of a list, its lines and how many of them were scored. */
 export function lineOf(

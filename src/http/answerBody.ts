@@ -7,7 +7,30 @@ import { measuredFields, respond, withFields } from '../pipeline/respond.js';
 import type { HistoryToCome } from '../records/request.js';
 import type { ScoredRow, ScoreHandler, Timing } from '../scoring/scorer.js';
 
-/** What a request asked for beyond its scores. */
+/** The body of a 200. */
+export function answerBody(row: ScoredRow, inferMs: number, asked: Asked): string {
+  const { quality, history, recordingTold } = asked;
+  const { scores, offset, model, explanation: floats } = row;
+  const { thresholds, explainSettings } = model;
+  const adjustments = history?.adjustments;
+  const moved = adjustments === undefined ? scores : adjustedRow(adjustments, scores, offset);
+  const movedAt = adjustments === undefined ? offset : 0;
+  const body = respond(moved, movedAt, inferMs, thresholds);
+  if (history === undefined && quality === undefined && recordingTold === undefined) return body;
+  const unmeasured = adjustments && { scores, offset, adjustments };
+  const isExplained = floats !== undefined && quality !== undefined && explainSettings !== undefined;
+  const explained = isExplained && { scores: moved, offset: movedAt, floats, unmeasured };
+  return withFields(body, {
+    unmeasured: unmeasured && respond(scores, offset, undefined, thresholds),
+    explanation: explained ? JSON.stringify(explanationOf(explained, quality, explainSettings)) : undefined,
+    ...(history && measuredFields(history)),
+    // The history keeps the network's scores without the effect of measurements.
+    history: history && `"${history.text(row, thresholds)}"`,
+    recording: recordingTold,
+  });
+}
+
+/** Wishes of a request beyond its scores. */
 export interface Asked {
   /** For an explanation. */
   readonly quality: Quality | undefined;
@@ -43,27 +66,4 @@ export abstract class BodyScoring implements ScoreHandler, Asked {
     if (cause === 'expired') this.overloaded('deadline');
     else this.failedUnexpectedly();
   }
-}
-
-/** The body of a 200. */
-export function answerBody(row: ScoredRow, inferMs: number, asked: Asked): string {
-  const { quality, history, recordingTold } = asked;
-  const { scores, offset, model, explanation: floats } = row;
-  const { thresholds, explainSettings } = model;
-  const adjustments = history?.adjustments;
-  const moved = adjustments === undefined ? scores : adjustedRow(adjustments, scores, offset);
-  const movedAt = adjustments === undefined ? offset : 0;
-  const body = respond(moved, movedAt, inferMs, thresholds);
-  if (history === undefined && quality === undefined && recordingTold === undefined) return body;
-  const unmeasured = adjustments && { scores, offset, adjustments };
-  const isExplained = floats !== undefined && quality !== undefined && explainSettings !== undefined;
-  const explained = isExplained && { scores: moved, offset: movedAt, floats, unmeasured };
-  return withFields(body, {
-    unmeasured: unmeasured && respond(scores, offset, undefined, thresholds),
-    explanation: explained ? JSON.stringify(explanationOf(explained, quality, explainSettings)) : undefined,
-    ...(history && measuredFields(history)),
-    // The history keeps the network's scores without the effect of measurements.
-    history: history && `"${history.text(row, thresholds)}"`,
-    recording: recordingTold,
-  });
 }

@@ -3,6 +3,18 @@ import type { BodyBudget, BudgetOutcome } from './bodyBudget.js';
 import type { BodyBuffers } from './bodyBuffers.js';
 import { furtherBlocks } from './prices.js';
 
+/**
+ * Collects a request's body. A body that arrives in one piece, as most do, is never copied, even if its head
+ * came in a separate packet. Memory is taken from the budget as bytes arrive, so a large declared length
+ * costs nothing.
+ * @returns a function to call when the request is aborted
+ */
+export function collectBody(res: HttpResponse, options: BodyOptions, listener: BodyListener): () => void {
+  const body = new Body(options, listener);
+  res.onData((chunk, isLast) => body.take(chunk, isLast));
+  return () => body.end();
+}
+
 export interface BodyOptions {
   /** Declared length in bytes; 0 if none was declared. */
   readonly declaredBytes: number;
@@ -29,7 +41,7 @@ export interface BodyListener {
   moreBlocks(blocks: number): void;
 }
 
-/** What has arrived of a body that is refused while it is received. */
+/** The part that has arrived of a body that is refused while it is received. */
 export interface ComeSoFar {
   readonly bytes: number;
   /** Whether that was the end of the body. */
@@ -40,23 +52,11 @@ const FIRST_BUFFER_BYTES = 65_536;
 /** First buffer for a body without a length: most are short, and the buffer is most of their cost. */
 const FIRST_UNDECLARED_BYTES = 4_096;
 
-/**
- * Collects a request's body. A body that arrives in one piece, as most do, is never copied, even if its head
- * came in a separate packet. Memory is taken from the budget as bytes arrive, so a large declared length
- * costs nothing.
- * @returns a function to call when the request is aborted
- */
-export function collectBody(res: HttpResponse, options: BodyOptions, listener: BodyListener): () => void {
-  const body = new Body(options, listener);
-  res.onData((chunk, isLast) => body.take(chunk, isLast));
-  return () => body.end();
-}
-
 const NOTHING_HELD = (): void => undefined;
 
 class Body {
   private buffer: Uint8Array | undefined;
-  /** What was taken from the budget: the buffer may be a little longer. */
+  /** Bytes taken from the budget: the buffer may be a little longer. */
   private held = 0;
   private length = 0;
   private blocks = 0;
@@ -112,7 +112,7 @@ class Body {
     this.options.buffers.give(buffer);
   }
 
-  /** What gives back `buffer`: the first call does. After a second one two bodies would share it. */
+  /** A function that gives back `buffer` at its first call. After a second one two bodies would share it. */
   private returning(buffer: Uint8Array | undefined): () => void {
     let isHeld = buffer !== undefined;
     return () => {

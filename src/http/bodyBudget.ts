@@ -1,28 +1,3 @@
-/** `full`: all bodies together hold too much; `shareFull`: those of this holder do. */
-export type BudgetOutcome = 'taken' | 'full' | 'shareFull';
-
-/** No holder (no key) holds more than this share, so one caller's slow uploads leave room for others. */
-const SHARE_OF_HOLDER = 1 / 4;
-/** The unit of the counts, so that the largest configurable budget fits 32 bits. */
-const UNIT_BYTES = 1024;
-
-/**
- * Memory for the counts of a `BodyBudget`: one for all, then one for each holder. The system provides it on
- * first use.
- */
-export function allocateBodyBudget(holdersMax: number): SharedArrayBuffer {
-  return new SharedArrayBuffer((1 + holdersMax) * Int32Array.BYTES_PER_ELEMENT);
-}
-
-export interface BodyBudgetOptions {
-  /** From `allocateBodyBudget`. */
-  readonly memory: SharedArrayBuffer;
-  /** For all bodies together. */
-  readonly bytesMax: number;
-  /** For one body. */
-  readonly bodyBytesMax: number;
-}
-
 /**
  * Limits the bytes of bodies that are still arriving, in total and for each holder. The counts are shared by
  * the event loops of the process; each loop has its own budget on the same memory.
@@ -74,6 +49,31 @@ export class BodyBudget {
     Atomics.sub(this.counts, ALL, units);
     this.held -= units;
   }
+}
+
+/** `full`: all bodies together hold too much; `shareFull`: those of this holder do. */
+export type BudgetOutcome = 'taken' | 'full' | 'shareFull';
+
+/** No holder (no key) holds more than this share, so one caller's slow uploads leave room for others. */
+const SHARE_OF_HOLDER = 1 / 4;
+/** The unit of the counts, so that the largest configurable budget fits 32 bits. */
+const UNIT_BYTES = 1024;
+
+/**
+ * Memory for the counts of a `BodyBudget`: one for all, then one for each holder. The system provides it on
+ * first use.
+ */
+export function allocateBodyBudget(holdersMax: number): SharedArrayBuffer {
+  return new SharedArrayBuffer((1 + holdersMax) * Int32Array.BYTES_PER_ELEMENT);
+}
+
+export interface BodyBudgetOptions {
+  /** From `allocateBodyBudget`. */
+  readonly memory: SharedArrayBuffer;
+  /** For all bodies together. */
+  readonly bytesMax: number;
+  /** For one body. */
+  readonly bodyBytesMax: number;
 }
 
 const ALL = 0;

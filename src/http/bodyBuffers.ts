@@ -1,18 +1,3 @@
-/** Shorter ones are cheap to allocate. */
-const REUSED_FROM_BYTES = 65_536;
-/** Sizes are multiples of this, so that bodies of similar lengths share buffers. */
-const STEP_BYTES = 65_536;
-/** What an event loop keeps for later bodies. */
-const KEPT_BYTES_MAX = 16_777_216;
-/** A buffer is at most this much longer than asked for. */
-const SLACK = 1.25;
-/** What is kept is released once no long body has come for this long, or up to twice as long. */
-const IDLE_MS = 10_000;
-
-/** A port whose other end is closed: what is transferred to it is freed at once. */
-const { port1: NOWHERE, port2: CLOSED } = new MessageChannel();
-CLOSED.close();
-
 /**
  * Long buffers of an event loop, used again and again: a new one costs its zeros, and V8 collects the whole heap after
  * some dozens of them. Bodies of others stay in them beyond what is written, so read no more than was written.
@@ -29,7 +14,7 @@ export class BodyBuffers {
     private readonly idleMs: number = IDLE_MS,
   ) {}
 
-  /** What is kept for later, in bytes. */
+  /** Memory kept for later, in bytes. */
   get keptBytes(): number {
     return this.bytes;
   }
@@ -67,3 +52,18 @@ export class BodyBuffers {
     this.bytes = 0;
   }
 }
+
+/** Shorter ones are cheap to allocate. */
+const REUSED_FROM_BYTES = 65_536;
+/** Sizes are multiples of this, so that bodies of similar lengths share buffers. */
+const STEP_BYTES = 65_536;
+/** Memory that an event loop keeps for later bodies. */
+const KEPT_BYTES_MAX = 16_777_216;
+/** A buffer is at most this much longer than asked for. */
+const SLACK = 1.25;
+/** Kept buffers are released once no long body has come for this long, or up to twice as long. */
+const IDLE_MS = 10_000;
+
+/** A port whose other end is closed: what is transferred to it is freed at once. */
+const { port1: NOWHERE, port2: CLOSED } = new MessageChannel();
+CLOSED.close();

@@ -15,32 +15,6 @@ import type { RequestObserver } from './requestObserver.js';
 import { RetryAfter } from './retryAfter.js';
 import { Turns } from './turns.js';
 
-/** What one event loop answers requests with. */
-export interface PredictOptions extends Readers {
-  readonly authenticator: Pick<Authenticator, 'identify'>;
-  readonly rateLimiter: Pick<RateLimiter, 'admit' | 'admitMore' | 'leftOfDay' | 'refund' | 'spend'>;
-  readonly requestId: (given: string) => string;
-  readonly observer: RequestObserver;
-  readonly metrics: RequestMetrics;
-  readonly clock: Clock;
-  readonly budget: BodyBudget;
-  readonly recordings: Pick<RecordingQueue, 'room' | 'add'>;
-  readonly lag: Pick<LoopLag, 'ms'>;
-  /** If the event loop is later than this, requests are refused at their headers. */
-  readonly lagMaxMs: number;
-  readonly bodyBytesMax: number;
-  /** Longest wait of a line of a list for its scores, and of a recording until it is read. */
-  readonly deadlineMs: number;
-  /** Minimum `Retry-After` of an overload, in seconds. */
-  readonly retryAfterS: number;
-  /** Status of an overload. */
-  readonly overloadStatus: number;
-  /** Uniform, 0 to 1. */
-  readonly random: () => number;
-  /** Reports an unexpected error; the caller gets 500. */
-  onFault(error: unknown, requestId: string): void;
-}
-
 /** The door of an event loop, as its exchanges, lists and recordings see it: what it takes, and what it costs. */
 export abstract class Door {
   /** Connections end after their answers, because the listener is about to close. */
@@ -53,7 +27,7 @@ export abstract class Door {
 
   constructor(
     readonly options: PredictOptions,
-    /** That of the model in force, replaced as a whole when another is loaded. */
+    /** The scorer of the model in force, replaced as a whole when another is loaded. */
     public scorer: Scorer,
   ) {
     const { clock, retryAfterS: leastS, random } = options;
@@ -103,4 +77,30 @@ export abstract class Door {
     this.isDraining = true;
     this.refusalThrottle.release();
   }
+}
+
+/** The parts and settings of an event loop with which it answers requests. */
+export interface PredictOptions extends Readers {
+  readonly authenticator: Pick<Authenticator, 'identify'>;
+  readonly rateLimiter: Pick<RateLimiter, 'admit' | 'admitMore' | 'leftOfDay' | 'refund' | 'spend'>;
+  readonly requestId: (given: string) => string;
+  readonly observer: RequestObserver;
+  readonly metrics: RequestMetrics;
+  readonly clock: Clock;
+  readonly budget: BodyBudget;
+  readonly recordings: Pick<RecordingQueue, 'room' | 'add'>;
+  readonly lag: Pick<LoopLag, 'ms'>;
+  /** If the event loop is later than this, requests are refused at their headers. */
+  readonly lagMaxMs: number;
+  readonly bodyBytesMax: number;
+  /** Longest wait of a line of a list for its scores, and of a recording until it is read. */
+  readonly deadlineMs: number;
+  /** Minimum `Retry-After` of an overload, in seconds. */
+  readonly retryAfterS: number;
+  /** Status of an overload. */
+  readonly overloadStatus: number;
+  /** Uniform, 0 to 1. */
+  readonly random: () => number;
+  /** Reports an unexpected error; the caller gets 500. */
+  onFault(error: unknown, requestId: string): void;
 }

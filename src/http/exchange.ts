@@ -2,67 +2,28 @@ import { randomBytes } from 'node:crypto';
 import type { HttpResponse } from 'uWebSockets.js';
 import type { Admission, Limited } from '../auth/rateLimiter.js';
 import type { GoneCause, LimitCause, OverloadCause, PlainCause, RefusalCause } from '../contract/metrics.js';
-import { type BodyProblem, bodyRefusal, type Refused } from '../contract/problems.js';
+import { type BodyProblem, bodyRefusal, problemAnswer, type Refused } from '../contract/problems.js';
 import { rounded } from '../pipeline/respond.js';
 import type { ScoredRow, Timing } from '../scoring/scorer.js';
 import type { ExchangeRecord } from './exchangeRecord.js';
 import { answerBody, BodyScoring } from './answerBody.js';
 import { type ComeSoFar, discardBody } from './body.js';
 import type { Door } from './door.js';
-import {
-  type ConnectionEnd,
-  headerLine,
-  ListAnswer,
-  problemAnswer,
-  writeAnswer,
-  writePiece,
-} from './reply.js';
+import { type ConnectionEnd, headerLine, ListAnswer, writeAnswer, writePiece } from './reply.js';
 import type { HeldRefusal } from './refusalThrottle.js';
-
-/** What the head of a request says, apart from the body and the key. */
-export interface ExchangeHead {
-  readonly requestId: string;
-  readonly traceparent: string;
-  readonly startedMs: number;
-  /** How long the caller waits, in milliseconds from then on; Infinity if it does not say. */
-  readonly patienceMs: number;
-  /** The answer has no body. */
-  readonly isHead: boolean;
-  /** Length of the body in bytes; 0 if none is declared. */
-  readonly declaredBytes: number;
-  /**
-   * The body comes in chunks. The library takes bytes after the last chunk, such as trailers, for another
-   * request; a proxy that shares its connections would pass the answer to another caller. So the connection
-   * ends with the answer, and the answer waits for the last chunk and for the end of its packet: until then
-   * the library closes the connection if anything follows.
-   */
-  readonly isChunked: boolean;
-  /** What the caller asked for. */
-  readonly connection: ConnectionEnd;
-}
-
-const NO_HEADERS = '';
-const LIMIT_CAUSES: Readonly<Record<Limited['limit'], LimitCause>> = {
-  burst: 'rateBurst',
-  daily: 'rateDaily',
-};
-
-/** These causes last until the caller asks again, so their refusals are never held back. */
-const TOLD_AT_ONCE: ReadonlySet<RefusalCause> = new Set(['hung', 'draining', 'deadline']);
-
-/** At the head of a request. */
-export const NOTHING_COME: ComeSoFar = { bytes: 0, isWhole: false };
-
-interface Refusal extends Refused {
-  readonly cause: RefusalCause;
-  readonly headers: string;
-}
 
 /**
  * One request and its one answer:
  *
  *   opened ─► authenticated ─► received ─► scored
  *      └───────────┴──────────────┴─────► refused, or hung up
+ *
+ * A refusal takes these steps, and may stop at each while the caller hangs up:
+ *
+ *   refuseBeside   is there more of a chunked body?   yes: discardBody to its last chunk first
+ *   refuseOrHold   are there too many refusals?       yes: the throttle answers it later; never if it is urgent
+ *   refuse         may this turn answer?              no (chunks, or HEAD that ends the connection): refuseLater
+ *   refuseNow      write, once; the observer learns of it
  */
 export class Exchange extends BodyScoring implements HeldRefusal, ExchangeRecord {
   readonly requestId: string;
@@ -290,6 +251,45 @@ export class Exchange extends BodyScoring implements HeldRefusal, ExchangeRecord
     const { connection } = this.head;
     return connection === 'stays' && this.door.isDraining ? 'ends' : connection;
   }
+}
+
+/** The head of a request, without its key. */
+export interface ExchangeHead {
+  readonly requestId: string;
+  readonly traceparent: string;
+  readonly startedMs: number;
+  /** How long the caller waits, in milliseconds from then on; Infinity if it does not say. */
+  readonly patienceMs: number;
+  /** The answer has no body. */
+  readonly isHead: boolean;
+  /** Length of the body in bytes; 0 if none is declared. */
+  readonly declaredBytes: number;
+  /**
+   * The body comes in chunks. The library takes bytes after the last chunk, such as trailers, for another
+   * request; a proxy that shares its connections would pass the answer to another caller. So the connection
+   * ends with the answer, and the answer waits for the last chunk and for the end of its packet: until then
+   * the library closes the connection if anything follows.
+   */
+  readonly isChunked: boolean;
+  /** As the caller asked. */
+  readonly connection: ConnectionEnd;
+}
+
+const NO_HEADERS = '';
+const LIMIT_CAUSES: Readonly<Record<Limited['limit'], LimitCause>> = {
+  burst: 'rateBurst',
+  daily: 'rateDaily',
+};
+
+/** These causes last until the caller asks again, so their refusals are never held back. */
+const TOLD_AT_ONCE: ReadonlySet<RefusalCause> = new Set(['hung', 'draining', 'deadline']);
+
+/** At the head of a request. */
+export const NOTHING_COME: ComeSoFar = { bytes: 0, isWhole: false };
+
+interface Refusal extends Refused {
+  readonly cause: RefusalCause;
+  readonly headers: string;
 }
 
 const ACCEPTED_ID = /^[A-Za-z0-9._-]{1,128}$/;

@@ -1,7 +1,7 @@
 import type { Admission, Limited } from '../auth/rateLimiter.js';
 import type { GoneCause, RecordingLabel } from '../contract/metrics.js';
 
-/** What is known of an exchange; it grows with each step. */
+/** Facts about an exchange; they grow with each step. */
 export interface ExchangeRecord {
   readonly requestId: string;
   /** The caller's trace context (W3C); '' if none was sent. */

@@ -1,7 +1,13 @@
 import type { Admission } from '../auth/rateLimiter.js';
 import { EXPLAIN_COMMAND } from '../contract/explanation.js';
 import type { RefusalCause } from '../contract/metrics.js';
-import { PROBLEMS, bodyRefusal, lineBody, problemBody, type BodyProblem } from '../contract/problems.js';
+import {
+  bodyRefusal,
+  lineBody,
+  problemAnswer,
+  type BodyProblem,
+  type Refused,
+} from '../contract/problems.js';
 import { qualityOf, type Quality } from '../pipeline/quality.js';
 import type { Line } from '../reading/lines.js';
 import { isBodyProblem } from '../reading/read.js';
@@ -13,64 +19,6 @@ import type { Door } from './door.js';
 import type { ListAnswer } from './reply.js';
 import type { CountedLines } from './listCount.js';
 import { readingTokens } from './prices.js';
-
-/** Lines are written once they reach this length together, and at the end. */
-const PIECE_CHARS = 16_384;
-/** Answers that the caller has not read yet take memory from the budget of bodies, in these steps. */
-const ANSWER_STEP_BYTES = 16_384;
-
-/** The model in force has no table to explain scores by. */
-export const NO_EXPLANATIONS: BodyProblem = {
-  kind: 'unprocessable',
-  findings: [
-    {
-      loc: ['body', 'explain'],
-      msg: `The model in force has no table to explain its scores by: ${EXPLAIN_COMMAND} makes it`,
-      type: 'value_error',
-    },
-  ],
-};
-
-/** Work on a list, done in small steps. */
-export interface ListTask {
-  /** Does one step. `waits`: nothing to do until the lists are woken. */
-  step(): 'more' | 'waits' | 'done';
-}
-
-/** What a list needs of the lists of its event loop. */
-export interface ListHost {
-  readonly door: Door;
-  /** It may have work. */
-  wake(): void;
-  /** It has ended. */
-  forget(list: List): void;
-}
-
-/** A list that was admitted: all its lines have their places. */
-export interface AdmittedList {
-  readonly record: ExchangeRecord;
-  readonly answer: ListAnswer;
-  readonly lines: CountedLines;
-  readonly model: ScoringModel;
-  readonly plain: LineLane;
-  /** Undefined if no line is to be explained. */
-  readonly explained: LineLane | undefined;
-  /** The admissions that the first line which counts for the day, and all others of them, count for. */
-  readonly first: Admission;
-  readonly others: Admission;
-  readonly admittedMs: number;
-  /** When its caller, or the service, stops waiting. */
-  readonly expiresMs: number;
-  /** Gives back the memory of its bytes. */
-  readonly giveBack: () => void;
-}
-
-/** Lines that go to the same workers, in order. */
-interface Course {
-  readonly lane: LineLane;
-  readonly lines: readonly number[];
-  at: number;
-}
 
 /**
  * A list, from its admission to its last line:
@@ -223,17 +171,15 @@ export class List implements ListTask {
   }
 
   private refuse(index: number, cause: 'internal' | 'hung' | 'deadline'): void {
-    const problem = PROBLEMS[cause === 'internal' ? 'internal' : 'overloaded'];
-    this.settleRefused(index, cause, problem.status, problemBody(problem));
+    this.settleRefused(index, cause, problemAnswer(cause === 'internal' ? 'internal' : 'overloaded'));
   }
 
   private refuseBody(index: number, problem: BodyProblem): void {
     if (problem.kind === 'unprocessable') this.door.options.metrics.found(problem.findings);
-    const { status, body } = bodyRefusal(problem);
-    this.settleRefused(index, problem.kind, status, body);
+    this.settleRefused(index, problem.kind, bodyRefusal(problem));
   }
 
-  private settleRefused(index: number, cause: RefusalCause, status: number, body: string): void {
+  private settleRefused(index: number, cause: RefusalCause, { status, body }: Refused): void {
     this.door.options.observer.lineRefused(cause);
     this.settle(index, status, lineBody(status, body));
   }
@@ -331,6 +277,64 @@ export class List implements ListTask {
     this.heldBytes = 0;
     this.host.forget(this);
   }
+}
+
+/** Lines are written once they reach this length together, and at the end. */
+const PIECE_CHARS = 16_384;
+/** Answers that the caller has not read yet take memory from the budget of bodies, in these steps. */
+const ANSWER_STEP_BYTES = 16_384;
+
+/** The model in force has no table to explain scores by. */
+export const NO_EXPLANATIONS: BodyProblem = {
+  kind: 'unprocessable',
+  findings: [
+    {
+      loc: ['body', 'explain'],
+      msg: `The model in force has no table to explain its scores by: ${EXPLAIN_COMMAND} makes it`,
+      type: 'value_error',
+    },
+  ],
+};
+
+/** Work on a list, done in small steps. */
+export interface ListTask {
+  /** Does one step. `waits`: nothing to do until the lists are woken. */
+  step(): 'more' | 'waits' | 'done';
+}
+
+/** The lists of an event loop, as one of them sees them. */
+export interface ListHost {
+  readonly door: Door;
+  /** It may have work. */
+  wake(): void;
+  /** It has ended. */
+  forget(list: List): void;
+}
+
+/** A list that was admitted: all its lines have their places. */
+export interface AdmittedList {
+  readonly record: ExchangeRecord;
+  readonly answer: ListAnswer;
+  readonly lines: CountedLines;
+  readonly model: ScoringModel;
+  readonly plain: LineLane;
+  /** Undefined if no line is to be explained. */
+  readonly explained: LineLane | undefined;
+  /** The admissions that the first line which counts for the day, and all others of them, count for. */
+  readonly first: Admission;
+  readonly others: Admission;
+  readonly admittedMs: number;
+  /** When its caller, or the service, stops waiting. */
+  readonly expiresMs: number;
+  /** Gives back the memory of its bytes. */
+  readonly giveBack: () => void;
+}
+
+/** Lines that go to the same workers, in order. */
+interface Course {
+  readonly lane: LineLane;
+  readonly lines: readonly number[];
+  at: number;
 }
 
 /** A line that waits for its scores. */

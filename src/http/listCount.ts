@@ -10,25 +10,6 @@ import {
   readingTokens,
 } from './prices.js';
 
-export interface CountedLines {
-  readonly found: LineFinder;
-  /** For each line, whether an explanation is requested. */
-  readonly wantsExplanation: readonly boolean[];
-  /** Lines that can't be scored, where they had to be told apart: they do not count for the day. */
-  readonly unscorable: ReadonlySet<number>;
-}
-
-/** Up to how many lines a list may be admitted. */
-export interface CountBounds {
-  /** Whether so many lines may be admitted. */
-  fits(lines: number): boolean;
-  /** Whether the key may have so many more lines scored today. */
-  isWithinDay(lines: number): boolean;
-}
-
-/** So many lines are found in one step. */
-const STEP_LINES = 64;
-
 /**
  * Finds the lines of a list, then those that request an explanation: they cost more, so this must be known first. Lines
  * are read for that only if their number fits. If there are more than are left of the day, all are read: only those
@@ -88,6 +69,25 @@ export class ListCount implements CountedLines {
   }
 }
 
+export interface CountedLines {
+  readonly found: LineFinder;
+  /** For each line, whether an explanation is requested. */
+  readonly wantsExplanation: readonly boolean[];
+  /** Lines that can't be scored, where they had to be told apart: they do not count for the day. */
+  readonly unscorable: ReadonlySet<number>;
+}
+
+/** Up to how many lines a list may be admitted. */
+export interface CountBounds {
+  /** Whether so many lines may be admitted. */
+  fits(lines: number): boolean;
+  /** Whether the key may have so many more lines scored today. */
+  isWithinDay(lines: number): boolean;
+}
+
+/** Lines found in one step. */
+const STEP_LINES = 64;
+
 /** Upper bounds of a list. */
 export interface ListBounds {
   readonly tokensMax: number;
@@ -98,7 +98,7 @@ export interface ListBounds {
 
 export type ListSize = ReturnType<typeof measureList>;
 
-/** What of `CountedLines` tells a list's size. */
+/** The part of `CountedLines` that tells a list's size. */
 interface SizedLines extends Omit<CountedLines, 'found'> {
   readonly found: Pick<LineFinder, 'lines' | 'bytes'>;
 }

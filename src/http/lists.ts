@@ -9,27 +9,6 @@ import type { Exchange } from './exchange.js';
 import { List, type ListHost, type ListTask } from './list.js';
 import { ListCount, type ListSize, measureList } from './listCount.js';
 
-/** A list whose bytes have arrived. */
-interface CompleteList {
-  /** From its head: one token, and one of the day's quota. */
-  readonly admission: Admission;
-  readonly bytes: Uint8Array;
-  /** Gives back the memory of its bytes. */
-  readonly giveBack: () => void;
-}
-
-/** Places in the queue for some lines of a list. */
-interface Places {
-  readonly lane: LineLane;
-  readonly count: number;
-}
-
-/** Why a lane of the scorer has no place. */
-export const FULL_CAUSES = { saturated: 'queueFull', shareFull: 'explainedOfKey' } as const;
-
-/** Lists get the event loop for this long at a time; a step that has begun is finished. */
-const TURN_MS = 1;
-
 /**
  * The lists of one event loop, from their last byte to their admission: all lines are admitted, or none. It works on
  * all lists in turn, a line of each, and yields the loop in between.
@@ -201,6 +180,27 @@ export class Lists implements ListHost {
     for (const listener of this.endedListeners.splice(0)) listener();
   }
 }
+
+/** A list whose bytes have arrived. */
+interface CompleteList {
+  /** From its head: one token, and one of the day's quota. */
+  readonly admission: Admission;
+  readonly bytes: Uint8Array;
+  /** Gives back the memory of its bytes. */
+  readonly giveBack: () => void;
+}
+
+/** Places in the queue for some lines of a list. */
+interface Places {
+  readonly lane: LineLane;
+  readonly count: number;
+}
+
+/** Why a lane of the scorer has no place. */
+export const FULL_CAUSES = { saturated: 'queueFull', shareFull: 'explainedOfKey' } as const;
+
+/** Lists get the event loop for this long at a time; a step that has begun is finished. */
+const TURN_MS = 1;
 
 /** Takes all of the places, or none. @returns why it took none */
 function reserve(places: readonly Places[], holder: number): OverloadCause | undefined {

@@ -1,8 +1,9 @@
+/** The metrics of an event loop itself: its gauges, its lateness, collections of garbage, processor time. */
 import { constants, performance, PerformanceObserver } from 'node:perf_hooks';
 import { Observer } from '../base/observer.js';
 import { GC_KINDS, type LoopRecorders } from '../contract/metrics.js';
 import type { Clock } from '../base/clock.js';
-import { closeSync, openSync, readSync } from 'node:fs';
+import { folderOf, ownThread, threadTimes } from '../base/threadTimes.js';
 
 /** The current state of an event loop: its gauges. */
 export interface LoopState extends Readonly<
@@ -32,7 +33,7 @@ export function watchLoop(
   state: () => LoopState,
   onProblem: (error: Error) => void,
 ): () => void {
-  const cpu = openThreadCpu();
+  const folder = folderOf(ownThread());
   const mosts = new Float64Array(LOOKS_A_SECOND);
   let looks = 0;
   const look = (): void => {
@@ -41,7 +42,9 @@ export function watchLoop(
     metrics.pendingMost.set(0, Math.max(...mosts));
     for (const [gauge, value] of Object.entries(now)) metrics[gauge as keyof typeof now].set(0, value);
     metrics.loopBusy.set(0, performance.eventLoopUtilization().active);
-    metrics.loopCpu.set(0, cpu.ms());
+    // Where the system does not tell, for instance without a free file descriptor, the last reading stays.
+    const times = folder && threadTimes(folder);
+    if (times) metrics.loopCpu.set(0, times.ranMs);
   };
   const observer = new Observer({ look, onProblem }, PERIOD_MS);
   const stopWatchingGc = watchGc(metrics);
@@ -49,7 +52,6 @@ export function watchLoop(
     observer.stop();
     stopWatchingGc();
     look();
-    cpu.close();
   };
 }
 
@@ -93,56 +95,5 @@ export class LoopLag {
     const nowMs = this.clock.monotonicMs();
     this.lastMs = Math.max(0, nowMs - this.expectedMs);
     this.expectedMs = nowMs + LAG_PERIOD_MS;
-  }
-}
-
-/** The CPU time of one thread. */
-export interface ThreadCpu {
-  /** Milliseconds since the thread began; if the system gives no value, the last reading, 0 at first. */
-  ms(): number;
-  close(): void;
-}
-
-/**
- * Linux: nanoseconds on a core, nanoseconds ready without one, time slices. Node has no call for it before
- * 22.19.
- */
-const SOURCE = '/proc/thread-self/schedstat';
-
-/**
- * Reads the CPU time of the calling thread. The file stays open and belongs to this thread: a reading costs
- * one system call, and needs no file descriptor later, when there may be none.
- */
-export function openThreadCpu(source = SOURCE): ThreadCpu {
-  const text = Buffer.alloc(80);
-  let file = openOrNone(source);
-  let lastMs = 0;
-  return {
-    ms() {
-      if (file === undefined) return lastMs;
-      const ms = readOrNaN(file, text) / 1e6;
-      if (ms >= lastMs) lastMs = ms;
-      return lastMs;
-    },
-    close() {
-      if (file !== undefined) closeSync(file);
-      file = undefined;
-    },
-  };
-}
-
-function openOrNone(path: string): number | undefined {
-  try {
-    return openSync(path, 'r');
-  } catch {
-    return undefined; // another system, or a container that hides it
-  }
-}
-
-function readOrNaN(file: number, text: Buffer): number {
-  try {
-    return parseInt(text.toString('latin1', 0, readSync(file, text, 0, text.length, 0)), 10);
-  } catch {
-    return NaN;
   }
 }

@@ -1,10 +1,6 @@
-import { bodyRefusal, type BodyProblem, type Refused } from '../contract/problems.js';
+import { bodyRefusal, problemAnswer, type BodyProblem, type Refused } from '../contract/problems.js';
 import type { ScoredRow, Timing } from '../scoring/scorer.js';
 import { answerBody, BodyScoring } from './answerBody.js';
-import { problemAnswer } from './reply.js';
-
-/** What a caller of `POST /predict` would get, without a connection to write it to. */
-export type OwnAnswer = Refused;
 
 /** A request of the process itself, from the page /try. `answer` is called once. */
 export class OwnRequest extends BodyScoring {
@@ -36,3 +32,6 @@ export class OwnRequest extends BodyScoring {
     this.answer(problemAnswer('internal'));
   }
 }
+
+/** The answer that a caller of `POST /predict` would get, without a connection to write it to. */
+export type OwnAnswer = Refused;

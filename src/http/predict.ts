@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
 import type { Admission } from '../auth/rateLimiter.js';
 import type { OverloadCause, PlainCause } from '../contract/metrics.js';
-import { JSON_TYPE, NDJSON_TYPE } from '../contract/mediaTypes.js';
+import { JSON_TYPE, NDJSON_TYPE, mediaTypeOf } from '../contract/mediaTypes.js';
 import { RECORDING } from '../reading/exact.js';
 import { isBodyProblem } from '../reading/read.js';
 import { qualityOf } from '../pipeline/quality.js';
@@ -17,17 +17,6 @@ import { EXPLAIN_TOKENS, HEAD_TOKENS, furtherBlocks, readingTokens } from './pri
 import { BUDGET_CAUSES, Recordings } from './recordings.js';
 import { type OwnAnswer, OwnRequest } from './ownRequest.js';
 import { type ConnectionEnd, headerLine } from './reply.js';
-
-/** The headers that are read, as bytes, so that the library need not convert them for each request. */
-const X_API_KEY = Buffer.from('x-api-key');
-const CONTENT_TYPE = Buffer.from('content-type');
-const CONTENT_ENCODING = Buffer.from('content-encoding');
-const CONTENT_LENGTH = Buffer.from('content-length');
-const TRANSFER_ENCODING = Buffer.from('transfer-encoding');
-const X_REQUEST_ID = Buffer.from('x-request-id');
-const TRACEPARENT = Buffer.from('traceparent');
-const CONNECTION = Buffer.from('connection');
-const X_DEADLINE_MS = Buffer.from('x-deadline-ms');
 
 /**
  * `POST /predict`, from the head of a request to its admission. Each refusal is one line here, in the order
@@ -220,6 +209,17 @@ export class Predict extends Door {
   }
 }
 
+/** The headers that are read, as bytes, so that the library need not convert them for each request. */
+const X_API_KEY = Buffer.from('x-api-key');
+const CONTENT_TYPE = Buffer.from('content-type');
+const CONTENT_ENCODING = Buffer.from('content-encoding');
+const CONTENT_LENGTH = Buffer.from('content-length');
+const TRANSFER_ENCODING = Buffer.from('transfer-encoding');
+const X_REQUEST_ID = Buffer.from('x-request-id');
+const TRACEPARENT = Buffer.from('traceparent');
+const CONNECTION = Buffer.from('connection');
+const X_DEADLINE_MS = Buffer.from('x-deadline-ms');
+
 /**
  * The bytes that `Content-Length` declares, 0 if it is malformed: the library checks its form only after this
  * code.
@@ -274,7 +274,7 @@ type BodyForm = 'one' | 'list' | 'unknown';
 /** An absent type counts as JSON; parameters are allowed. */
 function formOf(contentType: string): BodyForm {
   if (contentType === JSON_TYPE || contentType === '') return 'one';
-  const mediaType = contentType.split(';', 1)[0]?.trim().toLowerCase();
+  const mediaType = mediaTypeOf(contentType);
   if (mediaType === JSON_TYPE) return 'one';
   return mediaType === NDJSON_TYPE ? 'list' : 'unknown';
 }

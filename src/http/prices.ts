@@ -3,7 +3,7 @@ import { isBodyProblem } from '../reading/read.js';
 import type { ReadRequest } from '../records/request.js';
 
 /**
- * What requests cost, in tokens of their key's rate: every price stands here, and the table in docs/API.md is made of it.
+ * The prices of requests, in tokens of their key's rate: every price stands here, and the table in docs/API.md is made of it.
  * No kind of body costs more processor time for a token than three plain requests with five sessions before, service and
  * reader of recordings together: `npm run bench -- micro prices` measures it.
  */
@@ -17,18 +17,18 @@ export const EXPLAIN_TOKENS = 8;
 /** A recording in all, and one for each further piece of its body of this length. */
 const RECORDING_TOKENS = 6;
 const RECORDING_BYTES = 2_048;
-/** So many new measurements are read for a token. */
+/** New measurements read for a token. */
 const MEASUREMENTS = 16;
 /**
- * The exact path reads so many bytes for a token. Those of the dearest bodies (short unknown fields, short numbers with
+ * Bytes that the exact path reads for a token. Those of the dearest bodies (short unknown fields, short numbers with
  * exponents) take it as long as a plain request with its past; samples, a quarter of that.
  */
 export const EXACT_BYTES = 6_144;
-/** So many slow numbers are read for a token. */
+/** Slow numbers read for a token. */
 const SLOW_NUMBERS = 2_000;
-/** So many lines of a list are found for a token: it matters for lists that are refused then. */
+/** Lines of a list found for a token: it matters for lists that are refused then. */
 const FOUND_LINES = 256;
-/** So many bytes of empty lines are skipped for a token. */
+/** Bytes of empty lines skipped for a token. */
 const EMPTY_BYTES = 16_384;
 
 /** How many blocks a body of `bytes` has begun after its first. */
@@ -36,13 +36,13 @@ export function furtherBlocks(bytes: number): number {
   return bytes > BLOCK_BYTES ? Math.ceil(bytes / BLOCK_BYTES) - 1 : 0;
 }
 
-/** What a body with a recording costs in all. */
+/** The price of a body with a recording, in all. */
 export function recordingTokens(bytes: number): number {
   return RECORDING_TOKENS + Math.max(0, Math.ceil(bytes / RECORDING_BYTES) - 1);
 }
 
 /**
- * What reading a body costs beyond its length (`BLOCK_BYTES`): 0 for plain bodies. It is known only once the body is read,
+ * The price of reading a body beyond its length (`BLOCK_BYTES`): 0 for plain bodies. It is known only once the body is read,
  * so the bucket may go into debt.
  * @param bytes  length of the body
  */
@@ -55,12 +55,12 @@ export function readingTokens(outcome: ReadRequest | BodyProblem, bytes: number)
   return slow + byLength + Math.max(0, Math.ceil(measurements / MEASUREMENTS) - 1);
 }
 
-/** What finding the lines of a list costs, paid with their own tokens. */
+/** The price of finding the lines of a list, paid with their own tokens. */
 export function foundLineTokens(lines: number): number {
   return Math.floor(lines / FOUND_LINES);
 }
 
-/** What empty lines cost: the first of each list are free. */
+/** The price of empty lines: the first of each list are free. */
 export function emptyLineTokens(bytes: number): number {
   return Math.floor(bytes / EMPTY_BYTES);
 }

@@ -2,11 +2,6 @@ import { chmodSync, lstatSync, unlinkSync } from 'node:fs';
 import uWS from 'uWebSockets.js';
 import type { Predict } from './predict.js';
 
-/** A port, or a Unix socket by its path. */
-export type PublicAddress =
-  | { readonly host: string; readonly port: number; readonly socket?: undefined }
-  | { readonly host: null; readonly port: null; readonly socket: string };
-
 /** A listening public server on this thread's event loop. */
 export interface PublicListener {
   readonly address: PublicAddress;
@@ -17,6 +12,11 @@ export interface PublicListener {
   /** Ends every connection by force. */
   close(): void;
 }
+
+/** A port, or a Unix socket by its path. */
+export type PublicAddress =
+  | { readonly host: string; readonly port: number; readonly socket?: undefined }
+  | { readonly host: null; readonly port: null; readonly socket: string };
 
 export interface ListenOptions {
   readonly address: PublicAddress;

@@ -1,32 +1,6 @@
 import type { Clock } from '../base/clock.js';
 import { furtherBlocks } from './prices.js';
 
-/** A refusal whose answer waits. */
-export interface HeldRefusal {
-  /** The caller has hung up. */
-  readonly isGone: boolean;
-  answer(): void;
-}
-
-/**
- * This many refusals a second are answered at once; the rest wait. A long body that is thrown away counts for
- * more.
- */
-const AT_ONCE_PER_S = 500;
-/**
- * How long the rest wait: long enough that callers who retry at once don't take the loop from requests being
- * served.
- */
-const HOLD_MS = 200;
-const TICK_MS = 20;
-/** Declared bytes need not arrive, so no single request may use up a second's refusals. */
-const BLOCKS_MAX = 64;
-
-interface Held {
-  readonly refusal: HeldRefusal;
-  readonly dueMs: number;
-}
-
 /**
  * Holds back refusals of one event loop once there are many. A refused caller that asks again at once costs
  * nearly as much as one that is scored: without this, refusals would take most of the loop's time under
@@ -77,4 +51,30 @@ export class RefusalThrottle {
     for (const { refusal } of due) if (!refusal.isGone) refusal.answer();
     this.timer = this.held.length === 0 ? undefined : setTimeout(() => this.tick(), TICK_MS);
   }
+}
+
+/** A refusal whose answer waits. */
+export interface HeldRefusal {
+  /** The caller has hung up. */
+  readonly isGone: boolean;
+  answer(): void;
+}
+
+/**
+ * This many refusals a second are answered at once; the rest wait. A long body that is thrown away counts for
+ * more.
+ */
+const AT_ONCE_PER_S = 500;
+/**
+ * How long the rest wait: long enough that callers who retry at once don't take the loop from requests being
+ * served.
+ */
+const HOLD_MS = 200;
+const TICK_MS = 20;
+/** Declared bytes need not arrive, so no single request may use up a second's refusals. */
+const BLOCKS_MAX = 64;
+
+interface Held {
+  readonly refusal: HeldRefusal;
+  readonly dueMs: number;
 }

@@ -1,7 +1,7 @@
+/** The writing of answers to the HTTP library: heads, bodies, and the end of a connection. */
 import { STATUS_CODES } from 'node:http';
 import type { HttpResponse } from 'uWebSockets.js';
 import { JSON_TYPE, NDJSON_TYPE } from '../contract/mediaTypes.js';
-import { problemBody, type ProblemName, PROBLEMS, type Refused } from '../contract/problems.js';
 
 /** A header line of one answer, beyond those that every answer has; several are concatenated. */
 export function headerLine(name: string, value: string): string {
@@ -102,18 +102,6 @@ function writeHead(res: HttpResponse, { status, requestId, headers, mediaType = 
 
 function writeClose(res: HttpResponse): void {
   res.writeHeader('Connection', 'close');
-}
-
-/** The answer to each problem in the catalogue, made once. */
-const PREPARED = Object.fromEntries(
-  Object.entries(PROBLEMS).map(([name, problem]) => [
-    name,
-    { status: problem.status, body: problemBody(problem) },
-  ]),
-) as Readonly<Record<ProblemName, Refused>>;
-
-export function problemAnswer(name: ProblemName): Refused {
-  return PREPARED[name];
 }
 
 interface ListHead {

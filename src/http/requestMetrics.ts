@@ -16,19 +16,6 @@ import type { ReadRequest } from '../records/request.js';
 import { eachMissingField } from '../pipeline/missing.js';
 import type { Timing } from '../scoring/scorer.js';
 
-export type KeyKindLabel = (typeof KEY_KINDS)[number];
-
-/** The fields of one request in this many are examined. */
-const SAMPLED_EVERY = 16;
-
-/** When the stages of a scored request ended, on the event loop's clock. */
-export interface ServedTimes {
-  readonly startedMs: number;
-  readonly receivedMs: number;
-  readonly endedMs: number;
-  readonly timing: Timing;
-}
-
 /** The numbers that each request of one event loop adds: additions at fixed positions, nothing else. */
 export class RequestMetrics {
   private untilSample = 1;
@@ -93,6 +80,19 @@ export class RequestMetrics {
     stages.observe(STAGE_CELLS.reply, endedMs - scoredMs);
     stages.observe(STAGE_CELLS.total, endedMs - startedMs);
   }
+}
+
+export type KeyKindLabel = (typeof KEY_KINDS)[number];
+
+/** The fields of one request in this many are examined. */
+const SAMPLED_EVERY = 16;
+
+/** When the stages of a scored request ended, on the event loop's clock. */
+export interface ServedTimes {
+  readonly startedMs: number;
+  readonly receivedMs: number;
+  readonly endedMs: number;
+  readonly timing: Timing;
 }
 
 const KIND_CELLS = cellsByName(KEY_KINDS);

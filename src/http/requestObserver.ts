@@ -7,15 +7,6 @@ import type { ExchangeRecord } from './exchangeRecord.js';
 import type { RequestMetrics } from './requestMetrics.js';
 import type { RequestTracer } from './requestTracer.js';
 
-export interface RequestObserverOptions {
-  readonly rateLimiter: Pick<RateLimiter, 'refund'>;
-  readonly metrics: RequestMetrics;
-  readonly access: AccessLog;
-  /** Undefined without tracing. */
-  readonly tracer?: Pick<RequestTracer, 'ended'> | undefined;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
-}
-
 /**
  * Records the end of an exchange: numbers, log lines and spans; and gives unused requests back to the day's
  * quota. Called once with the end of each exchange, and of each line of a list.
@@ -90,4 +81,13 @@ export class RequestObserver {
   private refund({ caller }: ExchangeRecord): void {
     if (caller?.outcome === 'admitted') this.options.rateLimiter.refund(caller);
   }
+}
+
+export interface RequestObserverOptions {
+  readonly rateLimiter: Pick<RateLimiter, 'refund'>;
+  readonly metrics: RequestMetrics;
+  readonly access: AccessLog;
+  /** Undefined without tracing. */
+  readonly tracer?: Pick<RequestTracer, 'ended'> | undefined;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
 }

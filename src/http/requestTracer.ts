@@ -4,26 +4,6 @@ import type { Timing } from '../scoring/scorer.js';
 import { sampledParent, type TracedRequest, type TracedStages } from '../tracing/tracedRequest.js';
 import type { ExchangeRecord } from './exchangeRecord.js';
 
-/** How a request ended. */
-interface Ending {
-  readonly endedMs: number;
-  readonly status?: number;
-  readonly cause?: RefusalCause;
-  readonly timing?: Timing;
-  /** For a list. */
-  readonly lines?: number;
-}
-
-export interface RequestTracerOptions {
-  /** Most requests traced in a second: callers set the sampled flag, but tracing costs us. */
-  readonly secondMax: number;
-  readonly clock: Clock;
-  /** Passes the request on; false if it could not be taken. */
-  pass(request: TracedRequest): boolean;
-  /** Called when a request that its caller sampled is not traced. */
-  onDropped(): void;
-}
-
 /**
  * Passes on ended requests that the holder of a key sampled, up to a number a second. Other requests bear
  * none of its cost.
@@ -63,6 +43,26 @@ export class RequestTracer {
     });
     if (!isTaken) onDropped();
   }
+}
+
+/** How a request ended. */
+interface Ending {
+  readonly endedMs: number;
+  readonly status?: number;
+  readonly cause?: RefusalCause;
+  readonly timing?: Timing;
+  /** For a list. */
+  readonly lines?: number;
+}
+
+export interface RequestTracerOptions {
+  /** Most requests traced in a second: callers set the sampled flag, but tracing costs us. */
+  readonly secondMax: number;
+  readonly clock: Clock;
+  /** Passes the request on; false if it could not be taken. */
+  pass(request: TracedRequest): boolean;
+  /** Called when a request that its caller sampled is not traced. */
+  onDropped(): void;
 }
 
 /** The same times as in the metric `acuity_stage_seconds`; for a refused request, the known ones. */

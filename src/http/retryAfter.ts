@@ -1,21 +1,6 @@
 import type { Clock } from '../base/clock.js';
 import { jittered } from '../base/jitter.js';
 
-/** A measurement of the scoring rate must span at least this long. */
-const WINDOW_MS = 1_000;
-/** A window that ended longer ago is no longer used. */
-const STALE_MS = 2 * WINDOW_MS;
-/** Number of seconds ahead for which returning callers are counted; more than the longest computed wait. */
-const AHEAD_S = 32;
-
-export interface RetryAfterOptions {
-  /** Minimum of every answer, in seconds. */
-  readonly leastS: number;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** Uniform, 0 to 1. */
-  readonly random: () => number;
-}
-
 /**
  * `Retry-After` of a refusal for lack of room: the time that the requests waiting here, and the callers told
  * to come back who are not due yet, take at the current rate of scoring. So callers who obey come back when
@@ -71,4 +56,19 @@ export class RetryAfter {
     }
     this.nowS = nowS;
   }
+}
+
+/** A measurement of the scoring rate must span at least this long. */
+const WINDOW_MS = 1_000;
+/** A window that ended longer ago is no longer used. */
+const STALE_MS = 2 * WINDOW_MS;
+/** Number of seconds ahead for which returning callers are counted; more than the longest computed wait. */
+const AHEAD_S = 32;
+
+export interface RetryAfterOptions {
+  /** Minimum of every answer, in seconds. */
+  readonly leastS: number;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  /** Uniform, 0 to 1. */
+  readonly random: () => number;
 }

@@ -1,3 +1,4 @@
+/** The field `explanation` of an answer, from what a worker found. */
 import { CONTRIBUTORS, EXPLANATION, type Confidence } from '../contract/explanation.js';
 import { SCORE_FIELDS, SERIES_FIELDS } from '#rules/fields.js';
 import type { Explanation } from '../contract/response.js';

@@ -1,3 +1,4 @@
+/** Features: the rows of numbers that the network gets, from records. */
 import {
   FEATURES,
   FEATURE_COUNT,

@@ -1,8 +1,8 @@
 import type { LABELS, MeasuredField } from '#rules/fields.js';
 import { normalCdf, probit } from './normal.js';
 
-/*
- * What measurements say about a person, beyond the network's output for each day.
+/**
+ * The arithmetic of measurements: how they move a person's scores beyond the network's output for each day.
  *
  * The model. Within an age and sex group, the result that a test of one score would have on a day, as a standard normal
  * value, is

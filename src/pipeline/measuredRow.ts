@@ -1,3 +1,4 @@
+/** Measurements applied to whole rows of scores. */
 import { MEASURED_FIELDS, SCORE_FIELDS, type MeasuredField } from '#rules/fields.js';
 import type { MeasuredConstants } from '../model/manifest.js';
 import { adjusted, adjustmentOf, isLabel, offsetOf, type Evidence } from './measured.js';

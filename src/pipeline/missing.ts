@@ -4,13 +4,6 @@ import { SCALAR_PLACES, summaryAt } from '../records/places.js';
 import type { PredictionRequest } from '../records/request.js';
 import { HOUR_FIELDS, isAtRest } from './rest.js';
 
-/** Where the current session's record says whether a field is known, in the order of `FIELDS_OF_A_SESSION`. */
-const SERIES_COUNTS = SERIES_FIELDS.map((field) => summaryAt(0, field) + LAYOUT.COUNT);
-const IS_OF_HOUR = SERIES_FIELDS.map((field) => HOUR_FIELDS.includes(field));
-const SCALARS = SESSION_SCALARS.map(
-  (field, index) => [SCALAR_PLACES[field], SERIES_COUNTS.length + index] as const,
-);
-
 /**
  * Calls `missing` with the index in `FIELDS_OF_A_SESSION` of each field that the current session lacks, or that
  * counts as missing because its hour was not at rest.
@@ -23,3 +16,10 @@ export function eachMissingField({ records }: PredictionRequest, missing: (field
   }
   for (const [place, field] of SCALARS) if (Number.isNaN(records[place]!)) missing(field);
 }
+
+/** Where the current session's record says whether a field is known, in the order of `FIELDS_OF_A_SESSION`. */
+const SERIES_COUNTS = SERIES_FIELDS.map((field) => summaryAt(0, field) + LAYOUT.COUNT);
+const IS_OF_HOUR = SERIES_FIELDS.map((field) => HOUR_FIELDS.includes(field));
+const SCALARS = SESSION_SCALARS.map(
+  (field, index) => [SCALAR_PLACES[field], SERIES_COUNTS.length + index] as const,
+);

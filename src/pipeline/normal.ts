@@ -1,3 +1,5 @@
+/** The standard normal distribution: its quantiles and its shares. */
+
 /** Coefficients of AS 241 (Wichura 1988, Applied Statistics 37:477), PPND16: numerators and denominators, lowest power first. */
 const MIDDLE = [
   [3.3871328727963665, 133.14166789178438, 1971.5909503065513, 13731.69376550946, 45921.95393154987, 67265.7709270087, 33430.57558358813, 2509.0809287301227],

@@ -41,7 +41,7 @@ export function qualityOf(request: QualifiedRequest): Quality {
   return { sessions: pastCount, against: againstOf(request), missing, implausible, notAtRest, series };
 }
 
-/** What an explanation of `request` compares today with. */
+/** The day that an explanation of `request` compares today with. */
 export function againstOf({ usual, pastCount }: Pick<PredictionRequest, 'usual' | 'pastCount'>): Against {
   if (usual !== undefined) return 'usual';
   return pastCount > 0 ? 'last nights' : 'typical';

@@ -1,5 +1,26 @@
 import type { HistoryToCome } from '../records/request.js';
 
+/**
+ * The body of a 200. `scores[offset …]` are C_SCORE, attention, memory, reasoning, stress (0 to 100) and the
+ * probabilities of High valence and arousal; `inferMs` are milliseconds, left out if undefined.
+ */
+export function respond(
+  scores: Float32Array,
+  offset: number,
+  inferMs: number | undefined,
+  thresholds: Thresholds,
+): string {
+  // offset + 7 ≤ scores.length: a row of the model's output
+  const valence = scores[offset + 5]! >= thresholds.valence ? 'High' : 'Low';
+  const arousal = scores[offset + 6]! >= thresholds.arousal ? 'High' : 'Low';
+  return (
+    `{"C_SCORE":${rounded(scores[offset]!)},"attention":${rounded(scores[offset + 1]!)}` +
+    `,"memory":${rounded(scores[offset + 2]!)},"reasoning":${rounded(scores[offset + 3]!)}` +
+    `,"stress":${rounded(scores[offset + 4]!)},"valence":"${valence}","arousal":"${arousal}"` +
+    (inferMs === undefined ? '}' : `,"inference_time_ms":${rounded(inferMs)}}`)
+  );
+}
+
 /** The probability from which each label is High. */
 export interface Thresholds {
   readonly valence: number;
@@ -21,27 +42,6 @@ export function rounded(value: number): string {
  */
 export function hundredths(value: number): number {
   return Math.round(value * 100);
-}
-
-/**
- * The body of a 200. `scores[offset …]` are C_SCORE, attention, memory, reasoning, stress (0 to 100) and the
- * probabilities of High valence and arousal; `inferMs` are milliseconds, left out if undefined.
- */
-export function respond(
-  scores: Float32Array,
-  offset: number,
-  inferMs: number | undefined,
-  thresholds: Thresholds,
-): string {
-  // offset + 7 ≤ scores.length: a row of the model's output
-  const valence = scores[offset + 5]! >= thresholds.valence ? 'High' : 'Low';
-  const arousal = scores[offset + 6]! >= thresholds.arousal ? 'High' : 'Low';
-  return (
-    `{"C_SCORE":${rounded(scores[offset]!)},"attention":${rounded(scores[offset + 1]!)}` +
-    `,"memory":${rounded(scores[offset + 2]!)},"reasoning":${rounded(scores[offset + 3]!)}` +
-    `,"stress":${rounded(scores[offset + 4]!)},"valence":"${valence}","arousal":"${arousal}"` +
-    (inferMs === undefined ? '}' : `,"inference_time_ms":${rounded(inferMs)}}`)
-  );
 }
 
 /** The body of a 200, made by `respond`, with those of `fields` appended that have a value: JSON. */

@@ -1,3 +1,4 @@
+/** Whether the hour by day was one at rest: the network gets no other. */
 import { HOUR_AT_REST } from '../contract/features.js';
 import { LAYOUT } from '../records/layout.js';
 import { summaryAt } from '../records/places.js';

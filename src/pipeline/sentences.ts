@@ -1,3 +1,4 @@
+/** The sentences of an explanation. */
 import type { SCORE_FIELDS } from '#rules/fields.js';
 import type { Against, Confidence } from '../contract/explanation.js';
 import type { ExplainedScore } from '../contract/response.js';
@@ -69,7 +70,7 @@ function standing(against: Against, change: number): string {
   return points === 0 ? `, as on ${day}` : `, ${side(change)} ${day}`;
 }
 
-/** What moved the score most, if it comes to a point; if the score did not move, only what is notable. */
+/** The main cause of the change, if it comes to a point; if the score did not move, only what is notable. */
 function cause({ label, points, isNotable }: Mover, isTold: boolean, isMoved: boolean): string[] {
   if (whole(points) === 0 || !(isMoved || isNotable)) return [];
   const sign = points > 0 ? '+' : '−';

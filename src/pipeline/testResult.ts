@@ -1,3 +1,4 @@
+/** Raw results of tests, and their percentiles by a norm. */
 import { ANSWERS, REACTIONS } from '#rules/fields.js';
 import type { Norm } from '../norms/norms.js';
 import { normalCdf } from './normal.js';

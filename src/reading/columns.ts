@@ -1,3 +1,4 @@
+/** The reading of tables: columns of lists and numbers into records. */
 import {
   SCALAR_BOUNDS,
   SERIES_FIELDS,

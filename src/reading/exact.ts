@@ -107,7 +107,7 @@ class Reading {
   private readonly request: PredictionRequest;
   private unknownFields = 0;
   private readonly measurements: MeasurementReader;
-  /** Of the current session, if it is valid. */
+  /** The current session without its series, if it is valid. */
   private person: SessionFrame | undefined;
   /** The current session has a recording. */
   hasRecording = false;

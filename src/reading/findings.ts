@@ -106,7 +106,7 @@ function translate(error: SchemaError, schema: Type.TObject, value: JsonObject, 
   }
 }
 
-/** What is wrong with a value that is not of the schema's type. */
+/** The finding about a value that is not of the schema's type. */
 function typeFinding(schema: unknown, value: unknown): UnboundType {
   if (typeof value !== 'number') return 'number_type';
   if (!Number.isFinite(value)) return 'finite_number';

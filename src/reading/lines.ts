@@ -1,3 +1,4 @@
+/** The lines of a list, found in its bytes. */
 import { LINES_MAX } from '#rules/structure.js';
 
 const LINE_FEED = 0x0a;
@@ -14,7 +15,7 @@ const LETTER_X = 0x78;
 const X_AT = EXPLAIN.indexOf(LETTER_X);
 /** A session has one in "sex". */
 const X_TRIES = 16;
-/** So many bytes of empty lines are skipped at a time: some 70 µs. */
+/** Bytes of empty lines skipped at a time: some 70 µs. */
 const SKIP_BYTES = 65_536;
 /** Beyond so many bytes a search by the engine is cheaper than a loop. */
 const NEAR_BYTES = 48;

@@ -14,23 +14,13 @@ import { finding, type Found, type JsonObject, type Loc, schemaFindings, words }
 import type { Fields, JsonValue, Outline } from './outline.js';
 import { type RawResult, RawResults } from './rawResults.js';
 
-const percentileCheck = Compile(PercentileSchema);
-const measuredLabelCheck = Compile(MeasuredLabelSchema);
-
-export interface MeasurementReaderOptions {
-  /** For raw results of tests; those of the service if absent. */
-  readonly norms?: Norms | undefined;
-  /** Measurements need neither history nor night, and are passed on. */
-  readonly measuredApart?: boolean;
-}
-
 /** Reads the measurements of one body on the exact path. */
 export class MeasurementReader {
   /** How many the body has. */
   count = 0;
   unknownFields = 0;
   private readonly rawResults: RawResults;
-  /** Of the current session, if it is valid. */
+  /** The current session without its series, if it is valid. */
   private person: SessionFrame | undefined;
   /** Whether a raw result has already asked for its age. */
   private isAgeMissed = false;
@@ -122,6 +112,16 @@ export class MeasurementReader {
     if (day > night) return afterNight(loc);
     return Number.isNaN(day) ? night : day;
   }
+}
+
+const percentileCheck = Compile(PercentileSchema);
+const measuredLabelCheck = Compile(MeasuredLabelSchema);
+
+export interface MeasurementReaderOptions {
+  /** For raw results of tests; those of the service if absent. */
+  readonly norms?: Norms | undefined;
+  /** Measurements need neither history nor night, and are passed on. */
+  readonly measuredApart?: boolean;
 }
 
 interface ListPlace {

@@ -6,21 +6,6 @@ import { LISTED, isOnScale, percentileOf, scaleOf, type ListedResult } from '../
 import { elementFinding, finding, words, type JsonObject, type Loc, type UnboundType } from './findings.js';
 import type { Fields, JsonValue, Outline } from './outline.js';
 
-const FORMS = ['answers', 'reactions_ms', 'result'] as const;
-
-/** A longer name is no test's. */
-const NAME_CHARS_MAX = 64;
-
-/** The raw result of a test as a measurement. */
-export interface RawResult {
-  readonly test: string;
-  readonly score: TestScore;
-  /** The percentile; 0 where it is unknown. */
-  readonly value: number;
-  /** What is wrong with it. */
-  readonly finding?: Finding;
-}
-
 /** Reads raw results of tests, and makes percentiles of them by the norms. */
 export class RawResults {
   constructor(
@@ -104,4 +89,19 @@ export class RawResults {
     if (samples.length < least) return boundFinding(loc, 'too_short', least, 'items');
     return resultOf(samples);
   }
+}
+
+const FORMS = ['answers', 'reactions_ms', 'result'] as const;
+
+/** A longer name is no test's. */
+const NAME_CHARS_MAX = 64;
+
+/** The raw result of a test as a measurement. */
+export interface RawResult {
+  readonly test: string;
+  readonly score: TestScore;
+  /** The percentile; 0 where it is unknown. */
+  readonly value: number;
+  /** Its fault; undefined if it has none. */
+  readonly finding?: Finding;
 }

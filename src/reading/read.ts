@@ -1,3 +1,4 @@
+/** The readers of bodies: the fast path first, the exact path for what it defers. */
 import type { BodyProblem, Finding } from '../contract/problems.js';
 import { RECORDING, readOpened, readUnlessRecording, type ReaderOptions } from './exact.js';
 import type { MeasuringConstants } from '../pipeline/measuredRow.js';

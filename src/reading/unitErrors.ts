@@ -4,7 +4,9 @@ import { LAYOUT } from '../records/layout.js';
 import { summaryAt } from '../records/places.js';
 import type { PredictionRequest } from '../records/request.js';
 
-/** Series that are most likely in another unit: most of their samples lie outside the range of such a signal. */
+/** Series that are most likely in another unit. */
+
+/** Whether most samples of a series lie outside the range of such a signal. */
 export function isUnitError({ records }: PredictionRequest, session: number, field: SeriesField): boolean {
   const summary = summaryAt(session, field);
   const implausible = records[summary + LAYOUT.IMPLAUSIBLE] ?? 0;

@@ -112,7 +112,7 @@ export class WasmParser {
   private summarised: Uint32Array = new Uint32Array();
   private lengths: Uint32Array = new Uint32Array();
   private readonly samplesMax: number;
-  /** Of the body read last. */
+  /** Length of the body read last. */
   private length = 0;
   /** Bytes of the numbers in it that the host decided. */
   private decided = 0;

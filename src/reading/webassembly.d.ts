@@ -1,4 +1,5 @@
 /** The part of the WebAssembly interface that the parser's host uses; @types/node 20 lacks it. */
+
 declare namespace WebAssembly {
   type Exports = Readonly<Record<string, unknown>>;
   type Module = object;

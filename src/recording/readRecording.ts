@@ -1,3 +1,4 @@
+/** Recordings into sessions: what the reader does with one body. */
 import type { Adapted } from '#adapters/adapt.js';
 import {
   PROVIDERS,
@@ -13,7 +14,7 @@ import { finding, type Loc } from '../reading/findings.js';
 import { Outline, type Fields, type JsonValue } from '../reading/outline.js';
 import type { WasmParser } from '../reading/wasmParser.js';
 
-/** What became of a body that was handed over because its current session seems to be a recording. */
+/** The fate of a body that was handed over because its current session seems to be a recording. */
 export type RecordingOutcome =
   | {
       readonly kind: 'read';
@@ -30,7 +31,7 @@ export type RecordingOutcome =
 const SESSION_LOC: Loc = ['body', 'current_session'];
 const LOC: Loc = [...SESSION_LOC, RECORDING_FIELD];
 
-/** Of the whole body, before its recording is found; the usual reader checks the rest again. */
+/** Bounds of the whole body, before its recording is found; the usual reader checks the rest again. */
 const BODY_BOUNDS = {
   levelsMax: RECORDING_BOUNDS.levelsMax,
   bracketsMax: RECORDING_BOUNDS.bracketsMax + STRUCTURE_BOUNDS.bracketsMax,

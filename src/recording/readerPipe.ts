@@ -50,7 +50,7 @@ export function lengthOf(body: Uint8Array): Uint8Array {
 export class AnswerReader {
   private chunks: Uint8Array[] = [];
   private bytes = 0;
-  /** Of the answer as far as it is known. */
+  /** Length of the answer as far as it is known. */
   private needed = LENGTHS_BYTES;
 
   /** @returns the answer that ends with `chunk`, if one does @throws RangeError if it is longer than any may be */

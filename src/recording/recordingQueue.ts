@@ -3,41 +3,6 @@ import { asError } from '../base/errors.js';
 import { HangWatch } from '../base/hangWatch.js';
 import { RecordingReader, type RecordingReaderOptions, type RecordingResult } from './recordingReader.js';
 
-/** A recording that waits to be read. */
-export interface WaitingRecording {
-  /** The body of its request. */
-  readonly bytes: Uint8Array;
-  /** The key whose places it takes; undefined if it takes none of a key's. */
-  readonly holder: number | undefined;
-  /** When it is given up, on the queue's clock. */
-  readonly expiresMs: number;
-  /** Whether its caller no longer waits. */
-  readonly isGone: boolean;
-  /** Called once. */
-  settle(result: RecordingResult | 'expired'): void;
-}
-
-export interface RecordingQueueOptions {
-  /** Most recordings that are not read yet. */
-  readonly placesMax: number;
-  readonly deadlineMs: number;
-  /** Longest reading of a recording before the reader counts as hung, without its waits for a processor. */
-  readonly hangMs: number;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
-  readonly reader: RecordingReaderOptions;
-  /** The reader ended by itself, or was ended because it hung or took too much memory. */
-  onLost(reason: Error): void;
-}
-
-/** `shareFull`: the key has its share of the places. */
-export type RecordingOutcomeOfQueue = 'admitted' | 'saturated' | 'shareFull';
-
-const SHARE_OF_HOLDER = 1 / 2;
-/** How often waits are checked, per deadline. */
-const SWEEPS_PER_DEADLINE = 20;
-/** One start of a reader in this time. */
-const START_EVERY_MS = 1_000;
-
 /**
  * The recordings of one event loop, which its reader reads one after the other. Keys take turns, so that the many
  * recordings of one wait for each other and not for those of others. The reader starts with the first one; where it
@@ -49,7 +14,7 @@ export class RecordingQueue {
   /** By holder, in the order of their turns; none of the lists is empty. */
   private readonly waiting = new Map<number | undefined, WaitingRecording[]>();
   private waitingCount = 0;
-  /** What the reader reads. */
+  /** The recording that is being read. */
   private current: { readonly recording: WaitingRecording; isSettled: boolean } | undefined;
   private reader: RecordingReader | undefined;
   /** When the reader was started. */
@@ -191,3 +156,38 @@ export class RecordingQueue {
     this.sweeper = undefined;
   }
 }
+
+/** A recording that waits to be read. */
+export interface WaitingRecording {
+  /** The body of its request. */
+  readonly bytes: Uint8Array;
+  /** The key whose places it takes; undefined if it takes none of a key's. */
+  readonly holder: number | undefined;
+  /** When it is given up, on the queue's clock. */
+  readonly expiresMs: number;
+  /** Whether its caller no longer waits. */
+  readonly isGone: boolean;
+  /** Called once. */
+  settle(result: RecordingResult | 'expired'): void;
+}
+
+export interface RecordingQueueOptions {
+  /** Most recordings that are not read yet. */
+  readonly placesMax: number;
+  readonly deadlineMs: number;
+  /** Longest reading of a recording before the reader counts as hung, without its waits for a processor. */
+  readonly hangMs: number;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly reader: RecordingReaderOptions;
+  /** The reader ended by itself, or was ended because it hung or took too much memory. */
+  onLost(reason: Error): void;
+}
+
+/** `shareFull`: the key has its share of the places. */
+export type RecordingOutcomeOfQueue = 'admitted' | 'saturated' | 'shareFull';
+
+const SHARE_OF_HOLDER = 1 / 2;
+/** How often waits are checked, per deadline. */
+const SWEEPS_PER_DEADLINE = 20;
+/** One start of a reader in this time. */
+const START_EVERY_MS = 1_000;

@@ -8,45 +8,9 @@ import { errorOf } from '../base/errors.js';
 import { tellsTimes } from '../base/threadTimes.js';
 import type { Watched } from '../base/hangWatch.js';
 import { inheritable } from '../process/inheritable.js';
+import { NICENESS_MAX } from '../process/priority.js';
 import { tooLarge, type RecordingOutcome } from './readRecording.js';
 import { AnswerReader, lengthOf, PIPE, type Answer, type GivenToReader } from './readerPipe.js';
-
-/** What a reader made of a body; an error if it failed, or ended. */
-export type RecordingResult = RecordingOutcome | Error;
-
-/**
- * Below the service, but not the lowest: under a full load of plain requests, recordings still get their share of the
- * cores.
- */
-const NICER_BY = 5;
-const NICENESS_MAX = 19;
-/** Twice the need of the largest recordings (`test/recording/recordingReader.test.ts`). */
-const HEAP = ['--max-old-space-size=128', '--max-semi-space-size=8'];
-/** V8 bounds its heap, and not the buffers beside it. */
-const RESIDENT_BYTES_MAX = 256 * 1024 * 1024;
-const LOOK_MS = 20;
-/** More would hold the event loop for too long: a fast reader takes all that it gets in one turn. */
-const PIECE_BYTES = 1 << 17;
-/** V8 writes some 2 KB when its heap is exhausted. */
-const LAST_WORDS_MAX = 8_192;
-const OUT_OF_MEMORY = /out of memory/;
-
-const ENTRY = new URL('./readerEntry.js', import.meta.url);
-/** Never the root: a clone keeps its keys there. */
-const READABLE = ['../*', '../../package.json'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
-
-export interface RecordingReaderOptions {
-  readonly limits: SeriesLimits;
-  /** The reader's code; tests replace it. */
-  readonly entry?: URL;
-}
-
-export interface RecordingReaderEvents {
-  /** It can read now. */
-  onReady(): void;
-  /** It has ended, but not by `end`. */
-  onLost(reason: Error): void;
-}
 
 /**
  * A process that reads recordings, one at a time. It has nothing of the service but its end of a pipe, and may be ended
@@ -181,6 +145,42 @@ export class RecordingReader implements Watched {
     if (!this.isEnded) this.events.onLost(reason);
     this.finish(isExhausted ? tooLarge() : reason);
   }
+}
+
+/** The outcome of a body; an error if the reader failed, or ended. */
+export type RecordingResult = RecordingOutcome | Error;
+
+/**
+ * Below the service, but not the lowest: under a full load of plain requests, recordings still get their share of the
+ * cores.
+ */
+const NICER_BY = 5;
+/** Twice the need of the largest recordings (`test/recording/recordingReader.test.ts`). */
+const HEAP = ['--max-old-space-size=128', '--max-semi-space-size=8'];
+/** V8 bounds its heap, and not the buffers beside it. */
+const RESIDENT_BYTES_MAX = 256 * 1024 * 1024;
+const LOOK_MS = 20;
+/** More would hold the event loop for too long: a fast reader takes all that it gets in one turn. */
+const PIECE_BYTES = 1 << 17;
+/** V8 writes some 2 KB when its heap is exhausted. */
+const LAST_WORDS_MAX = 8_192;
+const OUT_OF_MEMORY = /out of memory/;
+
+const ENTRY = new URL('./readerEntry.js', import.meta.url);
+/** Never the root: a clone keeps its keys there. */
+const READABLE = ['../*', '../../package.json'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+
+export interface RecordingReaderOptions {
+  readonly limits: SeriesLimits;
+  /** The reader's code; tests replace it. */
+  readonly entry?: URL;
+}
+
+export interface RecordingReaderEvents {
+  /** It can read now. */
+  onReady(): void;
+  /** It has ended, but not by `end`. */
+  onLost(reason: Error): void;
 }
 
 /** Node's permissions, memory, and no inspector by a signal, as far as this Node has them. */

@@ -12,7 +12,7 @@ export interface PredictionRequest {
   /** Number of past sessions, and of targets. */
   readonly pastCount: number;
   /**
-   * What is usual for the person, for explanations only: the long-run mean of each feature of the catalogue, in its
+   * The person's usual day, for explanations only: the long-run mean of each feature of the catalogue, in its
    * unit; NaN where too few nights are known. Undefined if the long run has too few nights.
    */
   readonly usual?: Float64Array | undefined;
@@ -35,7 +35,7 @@ export interface GivenMeasurement {
   readonly test?: string | undefined;
 }
 
-/** What became of the raw result of a test. */
+/** The raw result of a test, as it was taken. */
 export interface MeasuredTest extends IgnoredMeasurement {
   readonly test: string;
   /** Its percentile. */
@@ -66,7 +66,7 @@ export interface HistoryToCome {
   bytes(...of: Parameters<HistoryToCome['text']>): Uint8Array;
 }
 
-/** What a session brings to its history. */
+/** The place of a session in its history, and the measurements that it brings. */
 export interface SessionPlace {
   /** Days since 1970; NaN: undated. */
   readonly day: number;

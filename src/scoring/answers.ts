@@ -2,23 +2,6 @@ import type { Batch } from './batch.js';
 import type { Block } from './batchBuffers.js';
 import type { ScoringModel } from './scorer.js';
 
-/** Called when `rows` of `block` were answered with scores of `model`. The block is reused when this returns. */
-export type AnswerListener = (block: Block, rows: readonly number[], model: ScoringModel) => void;
-
-/** A run that came back with scores. */
-export interface CompletedRun {
-  readonly inferMs: number;
-  readonly rows: number;
-  readonly scoredMs: number;
-}
-
-export interface AnswersOptions {
-  readonly model: ScoringModel;
-  onFault(cause: Error): void;
-  /** Called after answers that had to wait. */
-  onWritten(): void;
-}
-
 /** Gives the rows of finished batches to their callers. */
 export class Answers {
   /** Called after answering; undefined without a listener. */
@@ -80,4 +63,21 @@ export class Answers {
     for (const answer of unwritten) answer();
     this.options.onWritten();
   }
+}
+
+/** Called when `rows` of `block` were answered with scores of `model`. The block is reused when this returns. */
+export type AnswerListener = (block: Block, rows: readonly number[], model: ScoringModel) => void;
+
+/** A run that came back with scores. */
+export interface CompletedRun {
+  readonly inferMs: number;
+  readonly rows: number;
+  readonly scoredMs: number;
+}
+
+export interface AnswersOptions {
+  readonly model: ScoringModel;
+  onFault(cause: Error): void;
+  /** Called after answers that had to wait. */
+  onWritten(): void;
 }

@@ -13,6 +13,8 @@ import type { PredictionRequest } from '../records/request.js';
  *   records [batchMax, 6, R] │ targets [batchMax, 5, 7] │ pastCounts [batchMax] │ usuals [EXPLAINED_ROWS_MAX, F] │
  *   adjustments [EXPLAINED_ROWS_MAX, ADJUSTMENTS_LENGTH] │ scores [batchMax, 7] │ explanations [EXPLAINED_ROWS_MAX, EXPLANATION.length]
  */
+
+/** The parts of one block, as views of the buffers. */
 export interface Block {
   readonly records: Float64Array;
   readonly targets: Float64Array;

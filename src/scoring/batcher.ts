@@ -12,46 +12,19 @@ import { LineBatches } from './lineBatches.js';
 import type { AdmitOutcome, LineLane, ScoreHandler, ScoringModel } from './scorer.js';
 import { BATCHES_PER_WORKER } from './taskRing.js';
 
-export interface BatcherOptions {
-  readonly model: ScoringModel;
-  readonly pool: InferencePool;
-  readonly batchMax: number;
-  /** Most single requests admitted and not yet scored; as many lines of lists have places beside them. */
-  readonly queueMax: number;
-  /** Most lines of one list; for explained requests, most of one holder. Half of the queue if absent. */
-  readonly linesMax?: number;
-  /** Longest wait for an answer before the request is shed. */
-  readonly deadlineMs: number;
-  /** Longest model run, without waits for a processor, before the worker counts as hung. */
-  readonly hangMs: number;
-  /** What kind of workers the pool has, for telling hung ones from starved ones. */
-  readonly hangKind?: HangKind;
-  /** How long requests without a waiting caller gather into larger batches; undefined: not at all. */
-  readonly gatherMs?: number | undefined;
-  /** Whether each request is explained. */
-  readonly explainsEach?: boolean;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
-  /** Called when a batch failed or a row's scores were invalid; the rows are retried or answered. */
-  onFault(cause: Error): void;
-  /** Called when a model run came back: `rows` requests in `inferMs`. */
-  onRun?(variant: BatchVariant, rows: number, inferMs: number): void;
-  /** Called once when a worker hangs. Only the end of the process ends it, so the owner must exit. */
-  onHung(hang: Hang): void;
-}
-
-/** Lines take no block if fewer than this are free: the next line may be of either variant. */
-const LINE_BLOCKS_MIN = 2;
-
-/** How often waits are checked, per deadline. */
-const SWEEPS_PER_DEADLINE = 20;
-
 /**
  * Gathers requests into batches. A request never waits for company: while a worker is free, the batch leaves
  * at the end of this turn of the event loop; while all are busy, requests gather and leave together.
  *
- *   admit ─► open batch of its variant ─► queue (oldest first) ─► pool ─► answers
- *   admitLine ─► batches of lines, while no single request waits ─┘
- *                                         failed batch ─► retries, one row at a time, alone in the pool
+ *   admit      -> open batch of its variant -> queue, oldest first  -+
+ *   admitLine  -> LineBatches: one open of each variant, one full   -+-> pool -> answers
+ *   a failed batch -> retries, row by row                           -+
+ *
+ *   who goes first: 1. retries, each alone in the pool
+ *                   2. a batch of lines that has waited for a quarter of the deadline, if no lines run and no batch of
+ *                      the queue has waited for lines before
+ *                   3. the queue
+ *                   4. lines, if a worker is idle
  */
 export class Batcher implements LineLane {
   readonly linesMax: number;
@@ -378,6 +351,39 @@ export class Batcher implements LineLane {
     }
   }
 }
+
+export interface BatcherOptions {
+  readonly model: ScoringModel;
+  readonly pool: InferencePool;
+  readonly batchMax: number;
+  /** Most single requests admitted and not yet scored; as many lines of lists have places beside them. */
+  readonly queueMax: number;
+  /** Most lines of one list; for explained requests, most of one holder. Half of the queue if absent. */
+  readonly linesMax?: number;
+  /** Longest wait for an answer before the request is shed. */
+  readonly deadlineMs: number;
+  /** Longest model run, without waits for a processor, before the worker counts as hung. */
+  readonly hangMs: number;
+  /** The kind of workers in the pool, for telling hung ones from starved ones. */
+  readonly hangKind?: HangKind;
+  /** How long requests without a waiting caller gather into larger batches; undefined: not at all. */
+  readonly gatherMs?: number | undefined;
+  /** Whether each request is explained. */
+  readonly explainsEach?: boolean;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  /** Called when a batch failed or a row's scores were invalid; the rows are retried or answered. */
+  onFault(cause: Error): void;
+  /** Called when a model run came back: `rows` requests in `inferMs`. */
+  onRun?(variant: BatchVariant, rows: number, inferMs: number): void;
+  /** Called once when a worker hangs. Only the end of the process ends it, so the owner must exit. */
+  onHung(hang: Hang): void;
+}
+
+/** Lines take no block if fewer than this are free: the next line may be of either variant. */
+const LINE_BLOCKS_MIN = 2;
+
+/** How often waits are checked, per deadline. */
+const SWEEPS_PER_DEADLINE = 20;
 
 /** A batch for each block of the buffers. */
 function batchesOf({ pool: { buffers }, batchMax, model }: BatcherOptions): Batch[] {

@@ -8,11 +8,6 @@ import { createReader, isBodyProblem, type RequestReader } from '../reading/read
 import { respond } from '../pipeline/respond.js';
 import type { Scorer } from './scorer.js';
 
-/** A model does not reproduce its own golden scores, so it must not serve. */
-export class GoldenError extends OperatorError {
-  override readonly name = 'GoldenError';
-}
-
 /**
  * Scores the golden requests of a model one by one through `scorer`.
  * @throws GoldenError at the first whose scores differ by more than the tolerance, or whose label differs
@@ -24,6 +19,11 @@ export async function checkGolden(golden: Golden, scorer: Scorer): Promise<void>
     const actual = JSON.parse(respond(scores, 0, 0, scorer.model.thresholds)) as ScoreRecord;
     compare(name, actual, expected, golden.tolerance);
   }
+}
+
+/** A model does not reproduce its own golden scores, so it must not serve. */
+export class GoldenError extends OperatorError {
+  override readonly name = 'GoldenError';
 }
 
 /** A request waits at most this long, on the slowest machine that may serve. */

@@ -4,16 +4,6 @@ import type { Clock } from '../base/clock.js';
 import type { Batch } from './batch.js';
 import type { ScoreHandler } from './scorer.js';
 
-/** Lines that have waited for this share of the deadline pass single requests. */
-const PATIENCE = 1 / 4;
-
-export interface LineBatchesOptions {
-  readonly batchMax: number;
-  readonly deadlineMs: number;
-  readonly clock: Pick<Clock, 'monotonicMs'>;
-  takeFree(variant: BatchVariant): Batch | undefined;
-}
-
 /**
  * Lines of lists on their way to the workers: for each variant a batch being filled, and a full one; and when it is
  * their turn beside the queue of single requests.
@@ -98,4 +88,14 @@ export class LineBatches {
     this.open.push(batch);
     return batch;
   }
+}
+
+/** Lines that have waited for this share of the deadline pass single requests. */
+const PATIENCE = 1 / 4;
+
+export interface LineBatchesOptions {
+  readonly batchMax: number;
+  readonly deadlineMs: number;
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  takeFree(variant: BatchVariant): Batch | undefined;
 }

@@ -15,53 +15,6 @@ import { checkGolden } from './golden.js';
 import { blocksFor, openPool } from './pool.js';
 import type { Scorer, ScoringModel } from './scorer.js';
 
-/** What a model needs to score, with or without a listener. */
-export interface ScorerSetup {
-  readonly config: Config;
-  readonly bundle: Bundle;
-  /** This scorer's share of the process's workers. */
-  readonly workers: number;
-  /** Event loops of the process. Each has a scorer and an equal part of the queue. */
-  readonly loops: number;
-  /** The counters of the event loop; absent in `acuity score`. */
-  readonly metrics?: SharedArrayBuffer | undefined;
-  /** Called with answered rows, except golden requests. */
-  readonly onAnswered?: AnswerListener | undefined;
-  /** See `BatcherOptions`. */
-  readonly gatherMs?: number;
-  /** The workers' niceness, 0 to 19; 0 if absent. */
-  readonly niceness?: number;
-  /**
-   * The workers that explain scores, started at the first request for an explanation. If absent, the others'
-   * settings apply.
-   */
-  readonly explainers?: Explainers;
-  /** That of this process if absent. */
-  readonly world?: ScorerWorld;
-}
-
-/** The clock of a scorer, and its workers. */
-export interface ScorerWorld {
-  readonly clock: Pick<Clock, 'monotonicMs'>;
-  readonly openPool: typeof openPool;
-}
-
-const SYSTEM: ScorerWorld = { clock: systemClock, openPool };
-
-export interface Explainers {
-  readonly workers: number;
-  /** See `ScorerSetup`. */
-  readonly niceness: number;
-  /** See `BatcherOptions`. */
-  readonly queueMax: number;
-}
-
-/** Called with the first worker that hangs. */
-export type HungListener = (hang: Hang) => void;
-
-/** One holder (one key) may have at most this share of the pending explained requests. */
-const SHARE_OF_HOLDER = 1 / 3;
-
 /**
  * Opens a model: its workers, its batchers, and the check of its golden scores.
  * @throws GoldenError, or the error of a worker that can't load it
@@ -99,6 +52,53 @@ export async function openScorer(setup: ScorerSetup, log: Log, onHung: HungListe
   plain.onAnswered = onAnswered;
   return scorer;
 }
+
+/** A model with its share of the process: all that it needs to score, with or without a listener. */
+export interface ScorerSetup {
+  readonly config: Config;
+  readonly bundle: Bundle;
+  /** This scorer's share of the process's workers. */
+  readonly workers: number;
+  /** Event loops of the process. Each has a scorer and an equal part of the queue. */
+  readonly loops: number;
+  /** The counters of the event loop; absent in `acuity score`. */
+  readonly metrics?: SharedArrayBuffer | undefined;
+  /** Called with answered rows, except golden requests. */
+  readonly onAnswered?: AnswerListener | undefined;
+  /** See `BatcherOptions`. */
+  readonly gatherMs?: number;
+  /** The workers' niceness, 0 to 19; 0 if absent. */
+  readonly niceness?: number;
+  /**
+   * The workers that explain scores, started at the first request for an explanation. If absent, the others'
+   * settings apply.
+   */
+  readonly explainers?: Explainers;
+  /** This process's if absent. */
+  readonly world?: ScorerWorld;
+}
+
+/** The clock of a scorer, and its workers. */
+export interface ScorerWorld {
+  readonly clock: Pick<Clock, 'monotonicMs'>;
+  readonly openPool: typeof openPool;
+}
+
+const SYSTEM: ScorerWorld = { clock: systemClock, openPool };
+
+export interface Explainers {
+  readonly workers: number;
+  /** See `ScorerSetup`. */
+  readonly niceness: number;
+  /** See `BatcherOptions`. */
+  readonly queueMax: number;
+}
+
+/** Called with the first worker that hangs. */
+export type HungListener = (hang: Hang) => void;
+
+/** One holder (one key) may have at most this share of the pending explained requests. */
+const SHARE_OF_HOLDER = 1 / 3;
 
 interface BatcherKind extends Explainers {
   readonly batchMax: number;

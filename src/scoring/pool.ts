@@ -1,3 +1,4 @@
+/** The pool of workers that run batches. */
 import { MessageChannel, receiveMessageOnPort, type MessagePort } from 'node:worker_threads';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Piscina } from 'piscina';

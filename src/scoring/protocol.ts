@@ -3,7 +3,7 @@ import type { BatchVariant } from '../contract/graphVariant.js';
 import type { ExplainTable } from '../model/manifest.js';
 
 /**
- * What crosses between an event loop and its workers, types only. Requests lie in shared memory
+ * The messages between an event loop and its workers, types only. Requests lie in shared memory
  * (`batchBuffers.ts`); a ring in shared memory tells each worker which part of them to run (`taskRing.ts`);
  * for each, a number or an error comes back by a message port.
  */
@@ -15,13 +15,13 @@ export interface SessionOptions {
   readonly spinning: boolean;
 }
 
-/** What a worker needs to explain scores, beside the graphs. */
+/** The table by which a worker explains scores, beside the graphs. */
 export type ExplainSetup = Pick<ExplainTable, 'typical' | 'pooling' | 'reach'>;
 
-/** What a worker receives when it starts. */
+/** The settings of a worker, which it receives when it starts. */
 export interface WorkerSetup {
   readonly graphs: { readonly base: string; readonly history: string };
-  /** Of a worker that explains scores. */
+  /** Only for a worker that explains scores. */
   readonly explain?: ExplainSetup | undefined;
   readonly session: SessionOptions;
   readonly buffers: SharedArrayBuffer;

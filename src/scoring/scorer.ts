@@ -3,6 +3,36 @@ import type { ExplainSettings } from '../pipeline/explanation.js';
 import type { MeasuringConstants } from '../pipeline/measuredRow.js';
 import type { Thresholds } from '../pipeline/respond.js';
 
+/** Turns requests into scores. */
+export interface Scorer {
+  readonly model: ScoringModel;
+  /** Takes `request` in at once (its buffers are free again on return); the scores go to `handler`. */
+  admit(request: PredictionRequest, handler: ScoreHandler): AdmitOutcome;
+  /**
+   * Like `admit`, for a model with `explainSettings`: the scores come with an explanation, without delaying
+   * other requests.
+   */
+  admitExplained(request: PredictionRequest, handler: ScoreHandler): AdmitOutcome;
+  /** The lane for lines of lists. */
+  readonly lines: LineLane;
+  /** The lane for lines to be explained by a model with `explainSettings`. */
+  readonly explainedLines: LineLane;
+  /** Collects finished runs if the queue is full. @returns whether one more request may come in */
+  makeRoom(): boolean;
+  /** Requests admitted and not yet scored. */
+  readonly pending: number;
+  /** The highest number pending at once since the last call. */
+  takeMost(): number;
+  /** Pending requests that wait for a worker. */
+  readonly queued: number;
+  /** Resolves when no request is pending and no run is in flight. */
+  drained(): Promise<void>;
+  /** Resolves when no worker is starting. */
+  started(): Promise<void>;
+  /** Ends the workers. Call it only after draining. */
+  close(): Promise<void>;
+}
+
 /** Times of a scored request, in milliseconds. */
 export interface Timing {
   /** From admission to the start of the model run, including the way to the worker. */
@@ -78,34 +108,4 @@ export interface LineLane {
    * place was reserved, on the scorer's clock.
    */
   admitLine(request: PredictionRequest, handler: ScoreHandler, arrivedMs: number): void;
-}
-
-/** Turns requests into scores. */
-export interface Scorer {
-  readonly model: ScoringModel;
-  /** Takes `request` in at once (its buffers are free again on return); the scores go to `handler`. */
-  admit(request: PredictionRequest, handler: ScoreHandler): AdmitOutcome;
-  /**
-   * Like `admit`, for a model with `explainSettings`: the scores come with an explanation, without delaying
-   * other requests.
-   */
-  admitExplained(request: PredictionRequest, handler: ScoreHandler): AdmitOutcome;
-  /** The lane for lines of lists. */
-  readonly lines: LineLane;
-  /** The lane for lines to be explained by a model with `explainSettings`. */
-  readonly explainedLines: LineLane;
-  /** Collects finished runs if the queue is full. @returns whether one more request may come in */
-  makeRoom(): boolean;
-  /** Requests admitted and not yet scored. */
-  readonly pending: number;
-  /** The highest number pending at once since the last call. */
-  takeMost(): number;
-  /** Of the pending requests, those that wait for a worker. */
-  readonly queued: number;
-  /** Resolves when no request is pending and no run is in flight. */
-  drained(): Promise<void>;
-  /** Resolves when no worker is starting. */
-  started(): Promise<void>;
-  /** Ends the workers. Call it only after draining. */
-  close(): Promise<void>;
 }

@@ -2,16 +2,17 @@ import { BATCH_VARIANTS } from '../contract/graphVariant.js';
 import { ownThread } from '../base/threadTimes.js';
 import type { BatchTask } from './protocol.js';
 
-/** While a worker runs one batch, it already has the next, so that it never waits for the event loop. */
-export const BATCHES_PER_WORKER = 2;
-
-/*
- * The ring, in Int32 cells: how many tasks were ever sent, how many results were ever posted, the thread of the
+/**
+ * The ring of tasks for one worker, in Int32 cells: how many tasks were ever sent, how many results were ever posted, the thread of the
  * worker that has begun to look for tasks, then the last BATCHES_PER_WORKER tasks in turn. No task is overwritten
  * early: the next one is sent only after a result has come back.
  *
  *   sent │ posted │ thread │ variant │ blockIndex │ first │ rows │ variant │ blockIndex │ first │ rows
  */
+
+/** While a worker runs one batch, it already has the next, so that it never waits for the event loop. */
+export const BATCHES_PER_WORKER = 2;
+
 const SENT = 0;
 const POSTED = 1;
 const THREAD = 2;

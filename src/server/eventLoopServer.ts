@@ -10,7 +10,7 @@ import { type LoopRecorders, loopRecorders } from '../contract/metrics.js';
 import type { OwnAnswer } from '../http/ownRequest.js';
 import { AccessLog } from '../http/accessLog.js';
 import { BodyBudget } from '../http/bodyBudget.js';
-import { ConnectionLimit, listen, type PublicAddress } from '../http/publicListener.js';
+import { ConnectionLimit, listen, type PublicAddress, type PublicListener } from '../http/publicListener.js';
 import { LoopLag, type LoopState, watchLoop } from '../http/loopMetrics.js';
 import type { PredictOptions } from '../http/door.js';
 import { Predict } from '../http/predict.js';
@@ -23,7 +23,7 @@ import type { Norms } from '../norms/norms.js';
 import { createReaders } from '../reading/read.js';
 import { RecordingQueue } from '../recording/recordingQueue.js';
 import { Comparison } from '../scoring/comparison.js';
-import { openScorer, type ScorerWorld } from '../scoring/openScorer.js';
+import { openScorer, type HungListener, type ScorerWorld } from '../scoring/openScorer.js';
 import { openPool } from '../scoring/pool.js';
 import type { Scorer } from '../scoring/scorer.js';
 import { Models } from './models.js';
@@ -31,7 +31,38 @@ import { Scorers } from './scorers.js';
 import { Shadow } from './shadow.js';
 import type { TracedRequest } from '../tracing/tracedRequest.js';
 
-/** What one event loop needs: plain data that can cross threads. */
+/** One event loop: a listener, its keys, its pool. */
+export interface EventLoopServer {
+  readonly address: PublicAddress;
+  replaceKeys(records: readonly IndexedRecord[]): void;
+  /** Opens the model in `bundle` beside the one in force. Rejects, and changes nothing, if it can't serve. */
+  prepareModel(bundle: Bundle): Promise<void>;
+  /** Puts the prepared model in force. Resolves when the old one has given its last answer and is closed. */
+  switchModel(): Promise<void>;
+  /** Closes the prepared model without using it. */
+  dropModel(): Promise<void>;
+  /**
+   * Puts another shadow model in force, or none. Rejects if it can't serve; the shadow model then stays the
+   * same.
+   */
+  replaceShadow(bundle: Bundle | undefined): Promise<void>;
+  /**
+   * Scores a body of the process itself, as `POST /predict` would; refuses it while the queue is at least
+   * half full.
+   */
+  scoreOwn(bytes: Uint8Array): Promise<OwnAnswer>;
+  /** Refuses new requests. Resolves when every admitted one is answered. */
+  drain(): Promise<void>;
+  /**
+   * Call it before leaving the process: takes no more requests, and holds its thread if it has one of its
+   * own. Resolves when no thread is starting or ending, since exiting at such a moment crashes.
+   */
+  halt(): Promise<void>;
+  /** Stops listening, and ends connections and workers. Call it only after `drain`. */
+  close(): Promise<void>;
+}
+
+/** The setting of one event loop: plain data that can cross threads. */
 export interface EventLoopSetup {
   readonly config: Config;
   readonly norms: Norms;
@@ -80,37 +111,6 @@ const SYSTEM: LoopWorld = {
   watchLoop,
 };
 
-/** One event loop: a listener, its keys, its pool. */
-export interface EventLoopServer {
-  readonly address: PublicAddress;
-  replaceKeys(records: readonly IndexedRecord[]): void;
-  /** Opens the model in `bundle` beside the one in force. Rejects, and changes nothing, if it can't serve. */
-  prepareModel(bundle: Bundle): Promise<void>;
-  /** Puts the prepared model in force. Resolves when the old one has given its last answer and is closed. */
-  switchModel(): Promise<void>;
-  /** Closes the prepared model without using it. */
-  dropModel(): Promise<void>;
-  /**
-   * Puts another shadow model in force, or none. Rejects if it can't serve; the shadow model then stays the
-   * same.
-   */
-  replaceShadow(bundle: Bundle | undefined): Promise<void>;
-  /**
-   * Scores a body of the process itself, as `POST /predict` would; refuses it while the queue is at least
-   * half full.
-   */
-  scoreOwn(bytes: Uint8Array): Promise<OwnAnswer>;
-  /** Refuses new requests. Resolves when every admitted one is answered. */
-  drain(): Promise<void>;
-  /**
-   * Call it before leaving the process: takes no more requests, and holds its thread if it has one of its
-   * own. Resolves when no thread is starting or ending, since exiting at such a moment crashes.
-   */
-  halt(): Promise<void>;
-  /** Stops listening, and ends connections and workers. Call it only after `drain`. */
-  close(): Promise<void>;
-}
-
 /** If the event loop is later than this share of the deadline, requests are refused at their headers. */
 const LAG_SHARE = 1 / 4;
 /** How long callers may take to close their side after their last answer. */
@@ -127,47 +127,23 @@ export async function openEventLoopServer(
   events: EventLoopEvents,
   world: LoopWorld = SYSTEM,
 ): Promise<EventLoopServer> {
-  const { limits, bodies, connections, records, address, loops, config } = setup;
+  const { loops, config } = setup;
   const { clock } = world;
-  const authenticator = new Authenticator();
-  authenticator.replace(records);
-  const rateLimiter = new RateLimiter(new Limits(limits));
-  const lag = world.openLag();
-  const budget = new BodyBudget({
-    memory: bodies,
-    bytesMax: config.bodiesMaxBytes,
-    bodyBytesMax: config.bodyMaxBytes,
-  });
   const counted = loopRecorders(setup.metrics);
   let predict: Predict | undefined;
   const onHung = (hang: Hang): void => {
     predict?.hang();
     events.onHung(hang);
   };
-  const scorers = new Scorers();
-  const shadow = createShadow(setup, log, { counted, scorers });
-  const onAnswered = config.shadowModel === '' ? undefined : shadow.offer;
-  const models = new Models(scorers, (bundle) =>
-    openScorer({ ...setup, bundle, explainers: EXPLAINERS, onAnswered, world }, log, onHung),
-  );
-  const metrics = new RequestMetrics(counted);
-  const access = new AccessLog(log, config.accessLogEvery);
-  const tracer =
-    events.onTraced &&
-    new RequestTracer({
-      secondMax: Math.ceil(config.tracesMax / loops),
-      clock,
-      pass: events.onTraced,
-      onDropped: () => counted.tracesDropped.add(0),
-    });
-  const observer = new RequestObserver({ rateLimiter, metrics, access, tracer, clock });
-  const parts = { authenticator, rateLimiter, lag, budget, metrics, observer, clock };
-  const recordings = createRecordings(setup, log, counted);
-  predict = createPredict(setup, log, { ...parts, recordings }, await models.open(setup.bundle));
+  const { scorers, shadow, models } = createScoring(setup, log, { counted, onHung, world });
+  const door = createDoor(setup, log, { counted, clock, onTraced: events.onTraced });
+  const { authenticator, budget, access, recordings } = door;
+  const lag = world.openLag();
+  predict = createPredict(setup, log, { ...door, lag, clock }, await models.open(setup.bundle));
   const server = world.listen(predict, {
-    address,
+    address: setup.address,
     isShared: loops > 1,
-    limit: new ConnectionLimit(connections, config.connectionsMax),
+    limit: new ConnectionLimit(setup.connections, config.connectionsMax),
     onRefused: () => counted.connectionsRefused.add(0),
   });
   const stateOfLoop = (): LoopState => ({
@@ -199,11 +175,7 @@ export async function openEventLoopServer(
       await scorers.halt();
     },
     async close() {
-      server.stopListening();
-      for (let waited = 0; server.connections > 0 && waited < LINGER_MS; waited += LINGER_STEP_MS) {
-        await new Promise((resolve) => setTimeout(resolve, LINGER_STEP_MS));
-      }
-      server.close();
+      await closeListener(server);
       access.flush(clock.monotonicMs());
       lag.stop();
       stopWatching();
@@ -212,6 +184,61 @@ export async function openEventLoopServer(
       await scorers.close(predict.scorer);
       await shadow.close();
     },
+  };
+}
+
+async function closeListener(server: PublicListener): Promise<void> {
+  server.stopListening();
+  for (let waited = 0; server.connections > 0 && waited < LINGER_MS; waited += LINGER_STEP_MS) {
+    await new Promise((resolve) => setTimeout(resolve, LINGER_STEP_MS));
+  }
+  server.close();
+}
+
+/** The models of a loop: that in force, and the shadow model, which gets copies of what that one has answered. */
+function createScoring(
+  setup: EventLoopSetup,
+  log: Log,
+  how: { readonly counted: LoopRecorders; readonly onHung: HungListener; readonly world: LoopWorld },
+) {
+  const { counted, onHung, world } = how;
+  const scorers = new Scorers();
+  const shadow = createShadow(setup, log, { counted, scorers });
+  const onAnswered = setup.config.shadowModel === '' ? undefined : shadow.offer;
+  const models = new Models(scorers, (bundle) =>
+    openScorer({ ...setup, bundle, explainers: EXPLAINERS, onAnswered, world }, log, onHung),
+  );
+  return { scorers, shadow, models };
+}
+
+/** Keys, limits, memory and records of requests: all that a request meets before and after its scores. */
+function createDoor(
+  setup: EventLoopSetup,
+  log: Log,
+  how: Pick<EventLoopEvents, 'onTraced'> & { readonly counted: LoopRecorders; readonly clock: Clock },
+) {
+  const { counted, clock, onTraced: pass } = how;
+  const { config, bodies, limits, loops } = setup;
+  const authenticator = new Authenticator();
+  authenticator.replace(setup.records);
+  const rateLimiter = new RateLimiter(new Limits(limits));
+  const metrics = new RequestMetrics(counted);
+  const access = new AccessLog(log, config.accessLogEvery);
+  const secondMax = Math.ceil(config.tracesMax / loops);
+  const onDropped = (): void => counted.tracesDropped.add(0);
+  const tracer = pass && new RequestTracer({ secondMax, clock, pass, onDropped });
+  return {
+    authenticator,
+    rateLimiter,
+    metrics,
+    access,
+    observer: new RequestObserver({ rateLimiter, metrics, access, tracer, clock }),
+    budget: new BodyBudget({
+      memory: bodies,
+      bytesMax: config.bodiesMaxBytes,
+      bodyBytesMax: config.bodyMaxBytes,
+    }),
+    recordings: createRecordings(setup, log, counted),
   };
 }
 

@@ -1,19 +1,19 @@
 import { messageOf, OperatorError } from '../base/errors.js';
 import { errorCode, systemReason } from '../files/fileError.js';
 
+/** Why `listener` could not be opened and what to change, in one line. */
+export function listenError(error: unknown, listener: Listener): OperatorError {
+  const { host, port } = listener;
+  const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return new OperatorError(`cannot listen on ${address}: ${causeOf(error, listener)}`, { cause: error });
+}
+
 /** An address to listen on, and the variables that set it. */
 export interface Listener {
   readonly host: string;
   readonly port: number;
   /** How their names begin. */
   readonly variables: 'ACUITY' | 'ACUITY_ADMIN';
-}
-
-/** Why `listener` could not be opened and what to change, in one line. */
-export function listenError(error: unknown, listener: Listener): OperatorError {
-  const { host, port } = listener;
-  const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
-  return new OperatorError(`cannot listen on ${address}: ${causeOf(error, listener)}`, { cause: error });
 }
 
 function causeOf(error: unknown, { variables }: Listener): string {

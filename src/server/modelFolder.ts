@@ -6,30 +6,6 @@ import { loadBundle, type Bundle } from '../model/bundle.js';
 import { modelLabel } from '../model/manifest.js';
 import { errorFields, type Log } from '../process/log.js';
 
-export interface ModelFolderOptions {
-  /** The configured path: a folder, or a link whose target changes. */
-  readonly folder: string;
-  /** Its target when the model in force was loaded: the link may change while the service starts. */
-  readonly loaded?: string;
-  /** A look is short; loading a model may take long. */
-  readonly files: { readonly look: Files; readonly load: Files };
-  /**
-   * Puts a model in force, unless `isStopped` by then. Rejects, and changes nothing, if it can't serve.
-   * @returns the retirement of the model before, if that takes time
-   */
-  use(bundle: Bundle, isStopped: () => boolean): Promise<{ readonly retired: Promise<void> }>;
-  /** Called when the folder is gone. Absent: the model then stays in force. */
-  remove?(): Promise<void>;
-  /** The first words of each log line: what the model is. */
-  readonly role: 'model' | 'shadow model';
-  readonly log: Log;
-}
-
-/** Interval between looks at the folder. */
-const LOOK_MS = 1_000;
-/** A link that is replaced is absent for a moment: only a folder absent at this many looks is gone. */
-const ABSENT_LOOKS = 2;
-
 /**
  * Follows the path that names a model of a running service: another target, or a request, loads what lies there now. A
  * model that can't serve is refused once, until its files change, and the one before stays. No request is affected.
@@ -127,3 +103,27 @@ export class ModelFolder {
     }
   }
 }
+
+export interface ModelFolderOptions {
+  /** The configured path: a folder, or a link whose target changes. */
+  readonly folder: string;
+  /** Its target when the model in force was loaded: the link may change while the service starts. */
+  readonly loaded?: string;
+  /** A look is short; loading a model may take long. */
+  readonly files: { readonly look: Files; readonly load: Files };
+  /**
+   * Puts a model in force, unless `isStopped` by then. Rejects, and changes nothing, if it can't serve.
+   * @returns the retirement of the model before, if that takes time
+   */
+  use(bundle: Bundle, isStopped: () => boolean): Promise<{ readonly retired: Promise<void> }>;
+  /** Called when the folder is gone. Absent: the model then stays in force. */
+  remove?(): Promise<void>;
+  /** The first words of each log line: what the model is. */
+  readonly role: 'model' | 'shadow model';
+  readonly log: Log;
+}
+
+/** Interval between looks at the folder. */
+const LOOK_MS = 1_000;
+/** A link that is replaced is absent for a moment: only a folder absent at this many looks is gone. */
+const ABSENT_LOOKS = 2;

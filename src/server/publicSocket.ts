@@ -1,3 +1,4 @@
+/** The paths of public sockets, taken before the HTTP library listens on them. */
 import { lstatSync, unlinkSync } from 'node:fs';
 import { OperatorError, SettingError } from '../base/errors.js';
 import { ifPresentSync, systemReason } from '../files/fileError.js';

@@ -1,4 +1,16 @@
-/** The scorers of one event loop as it opens and closes them, whichever model they hold. */
+/**
+ * The scorers of one event loop as it opens and closes them, whichever model they hold. They are a part of the halt: no
+ * thread starts or ends while the process exits, since that crashes.
+ *
+ *   Service.leave -> ProcessEnd.leave waits, each step within its limit, for
+ *     Service.starting     an interrupted start, then the end of the admin thread
+ *     EventLoopServer.halt each loop: Scorers.halt (below), then its thread holds still until the exit
+ *     FileThreads.close    no thread for files begins, those that start are waited for
+ *     Watchdog.started     the thread that kills the process if all this takes too long
+ *   all in time -> process.exit; a run in a worker -> exitAtOnce; else -> a signal to itself
+ *
+ * Whatever begins after a halt gets NEVER: it waits for the end of the process.
+ */
 import { NEVER } from '../base/within.js';
 import type { Scorer } from '../scoring/scorer.js';
 
@@ -7,7 +19,7 @@ export class Scorers {
   private readonly changes = new Set<Promise<unknown>>();
   private isHalted = false;
 
-  /** `opening` begins nothing once halted, as all here: what waits for it waits for the end of the process. */
+  /** Begins nothing once halted, as all here. */
   add(opening: () => Promise<Scorer>): Promise<Scorer> {
     return this.change(async () => {
       const scorer = await opening();

@@ -1,3 +1,4 @@
+/** The life of the service: start, signals, drain, and the end of the process. */
 import { constants } from 'node:os';
 import { openKeyring, type Keyring } from '../auth/keyring.js';
 import { Limits } from '../auth/limits.js';
@@ -22,10 +23,11 @@ import { uselessThreads } from '../config/threads.js';
 import { allocateLoopMetrics } from '../contract/metrics.js';
 import type { ProcessState } from '../admin/measurements.js';
 import type { PublicAddress } from '../http/publicListener.js';
-import { loadBundle } from '../model/bundle.js';
+import { loadBundle, type Bundle } from '../model/bundle.js';
 import { modelLabel } from '../model/manifest.js';
 import { readNorms } from '../norms/norms.js';
 import type { TraceExporter } from '../tracing/exporter.js';
+import type { TracedRequest } from '../tracing/tracedRequest.js';
 import type { EventLoopServer } from './eventLoopServer.js';
 import { ModelFolder } from './modelFolder.js';
 import { openAdmin, type AdminServer } from './adminListener.js';
@@ -96,6 +98,16 @@ export async function serve(config: Config, hooks: ServeHooks = {}): Promise<voi
   await service.run();
 }
 
+/** The parts that a start has opened so far. */
+interface Opened {
+  readonly bundle: Bundle;
+  readonly keyring: Keyring;
+  readonly limits: Limits;
+  /** One for each event loop. */
+  readonly metrics: readonly SharedArrayBuffer[];
+  readonly heartbeats: SharedArrayBuffer;
+}
+
 class Service {
   private isReady = false;
   private isStopping = false;
@@ -134,11 +146,35 @@ class Service {
   }
 
   private async start(): Promise<void> {
-    const { config, log, threads } = this;
-    const modelFiles = threads.files(MODEL_PATIENCE);
+    const { config, log } = this;
+    const modelFiles = this.threads.files(MODEL_PATIENCE);
     const [bundle] = await Promise.all([loadBundle(config.model, modelFiles), this.end.guarded()]);
     this.assertWanted();
     const limits = new Limits(Limits.allocate(KEYS_MAX));
+    const keyring = await this.openKeys(limits);
+    this.assertWanted();
+    const metrics = Array.from({ length: config.httpThreads }, allocateLoopMetrics);
+    // This thread has a heartbeat: with several event loops it turns beside them.
+    const heartbeats = allocateHeartbeats(1 + (config.httpThreads > 1 ? config.httpThreads : 0));
+    const shared = { metrics, heartbeats };
+    this.admin = await this.openAdminListener({ bundle, keyring, limits, ...shared });
+    this.traces = await openTraces(config, log);
+    const eventLoops = await this.openLoops({ bundle, keyring, limits, ...shared });
+    this.assertWanted();
+    // While the workers started, changes of keys reached no event loop.
+    eventLoops.replaceKeys(keyring.records);
+    this.followModels(eventLoops, bundle.folder);
+    this.isReady = !this.isStopping && !this.end.hasBegun;
+    new Heartbeats(heartbeats).beat(0);
+    this.admin.tell();
+    if (this.isReady) this.announce(eventLoops.address, this.admin);
+    for (const words of uselessThreads(config, usableCores(), bundle.manifest.areChains === true))
+      log.warn(words);
+    if (!keyring.hasUsable) log.warn({ keys: shown(config).keys }, NO_KEY);
+  }
+
+  private async openKeys(limits: Limits): Promise<Keyring> {
+    const { config, threads } = this;
     const keyFiles = { keys: threads.files(KEYS_PATIENCE), usage: threads.files(USAGE_PATIENCE) };
     this.stores = await openStores(config.keys, keyFiles);
     this.keyring = await openKeyring({
@@ -150,9 +186,11 @@ class Service {
       onRecords: (records) => this.eventLoops?.replaceKeys(records),
       onProblem: (error) => this.tellOfKeys(error),
     });
-    this.assertWanted();
-    const metrics = Array.from({ length: config.httpThreads }, allocateLoopMetrics);
-    const { keyring } = this;
+    return this.keyring;
+  }
+
+  private openAdminListener({ bundle, keyring, limits, metrics, heartbeats }: Opened): Promise<AdminServer> {
+    const { config, log } = this;
     const state = (): ProcessState => ({
       isReady: this.isReady && keyring.isCounting && !keyring.isStale, // keys become stale with time alone
       address: this.eventLoops?.address,
@@ -167,64 +205,45 @@ class Service {
       recordsUnreadable: keyring.unreadable,
       hasKeys: keyring.hasUsable,
     });
-    // This thread has a heartbeat: with several event loops it turns beside them.
-    const heartbeats = allocateHeartbeats(1 + (config.httpThreads > 1 ? config.httpThreads : 0));
-    const onCrash = (error: Error): void => this.crash(error);
-    this.admin = await openAdmin(
+    const score = tryDesk({
+      keyring,
+      limits,
+      clock: systemClock,
+      score: (body) => this.eventLoops?.scoreOwn(body),
+    });
+    return openAdmin(
       { config, metrics, heartbeats, silentMs: SILENT_MS },
       {
         state,
-        score: tryDesk({
-          keyring,
-          limits,
-          clock: systemClock,
-          score: (body) => this.eventLoops?.scoreOwn(body),
-        }),
-        onCrash,
+        score,
+        onCrash: (error) => this.crash(error),
         onProblem: (error) => log.warn({ err: error }, 'dashboard'),
       },
     );
-    this.traces = await openTraces(config, log);
-    const { traces } = this;
+  }
+
+  private async openLoops({ bundle, keyring, limits, ...shared }: Opened): Promise<EventLoopServer> {
+    const { config, log, traces } = this;
+    const { host, port, socket } = config;
+    const address = socket === '' ? { host, port } : ({ host: null, port: null, socket } as const);
     const { openEventLoops } = await importEventLoops();
     this.assertWanted();
+    const { records } = keyring;
+    const norms = readNorms(config.norms);
+    const onTraced = (request: TracedRequest): boolean => {
+      traces?.export(request);
+      return true;
+    };
     this.eventLoops = await openEventLoops(
-      {
-        config,
-        norms: readNorms(config.norms),
-        bundle,
-        address:
-          config.socket === ''
-            ? { host: config.host, port: config.port }
-            : { host: null, port: null, socket: config.socket },
-        limits: limits.memory,
-        records: this.keyring.records,
-        metrics,
-        heartbeats,
-      },
+      { config, norms, bundle, address, limits: limits.memory, records, ...shared },
       log,
       {
         onHung: (hang) => this.leaveHung(hang),
-        onCrash,
-        onTraced:
-          traces &&
-          ((request) => {
-            traces.export(request);
-            return true;
-          }),
+        onCrash: (error) => this.crash(error),
+        onTraced: traces && onTraced,
       },
     );
-    this.assertWanted();
-    // While the workers started, changes of keys reached no event loop.
-    this.eventLoops.replaceKeys(this.keyring.records);
-    this.followModels(this.eventLoops, bundle.folder);
-    this.isReady = !this.isStopping && !this.end.hasBegun;
-    new Heartbeats(heartbeats).beat(0);
-    this.admin.tell();
-    if (this.isReady) this.announce(this.eventLoops.address, this.admin);
-    for (const words of uselessThreads(config, usableCores(), bundle.manifest.areChains === true))
-      log.warn(words);
-    if (!keyring.hasUsable) log.warn({ keys: shown(config).keys }, NO_KEY);
+    return this.eventLoops;
   }
 
   private followModels(server: EventLoopServer, loaded: string): void {

@@ -9,18 +9,6 @@ import type { ScoreHandler, Scorer, ScoringModel } from '../scoring/scorer.js';
 import { NEVER } from '../base/within.js';
 import type { Scorers } from './scorers.js';
 
-export interface ShadowOptions {
-  /** Share of the requests answered with scores, 0 to 1. */
-  readonly share: number;
-  readonly comparison: Comparison;
-  readonly scorers: Scorers;
-  /** Opens a model in workers of its own; `onHung` is called when one of its workers hangs. */
-  open(bundle: Bundle, onHung: HungListener): Promise<Scorer>;
-  /** Between 0 and 1. */
-  random(): number;
-  onProblem(error: Error): void;
-}
-
 /**
  * The shadow model of one event loop. It scores copies of answered requests; its scores are compared and then
  * dropped. Nothing waits for it: a copy is made after the answers, and dropped if the queue is full.
@@ -99,6 +87,18 @@ export class Shadow {
     };
     if (scorer.admit(readRow(block, row), handler) !== 'admitted') comparison.dropped();
   }
+}
+
+export interface ShadowOptions {
+  /** Share of the requests answered with scores, 0 to 1. */
+  readonly share: number;
+  readonly comparison: Comparison;
+  readonly scorers: Scorers;
+  /** Opens a model in workers of its own; `onHung` is called when one of its workers hangs. */
+  open(bundle: Bundle, onHung: HungListener): Promise<Scorer>;
+  /** Between 0 and 1. */
+  random(): number;
+  onProblem(error: Error): void;
 }
 
 interface Answered {

@@ -4,7 +4,7 @@ import type { Keyring } from '../auth/keyring.js';
 import type { Limits } from '../auth/limits.js';
 import { RateLimiter } from '../auth/rateLimiter.js';
 import type { Clock } from '../base/clock.js';
-import { PROBLEMS, problemBody } from '../contract/problems.js';
+import { problemAnswer } from '../contract/problems.js';
 import type { TryAnswer, TryScore } from '../admin/tryDesk.js';
 import { EXPLAIN_TOKENS, HEAD_TOKENS } from '../http/prices.js';
 
@@ -41,27 +41,20 @@ export function tryDesk({ keyring, limits, clock, score }: TryDeskOptions): TryS
   };
   return async ({ key, body }) => {
     const entry = key === undefined ? undefined : entryOf(key);
-    if (entry === 'missing') return refused('keyMissing');
-    if (entry === 'invalid') return refused('keyInvalid');
-    if (!takeTurn(clock.monotonicMs())) return refused('rateLimited', 1);
+    if (entry === 'missing') return problemAnswer('keyMissing');
+    if (entry === 'invalid') return problemAnswer('keyInvalid');
+    if (!takeTurn(clock.monotonicMs())) return { ...problemAnswer('rateLimited'), retryAfterS: 1 };
     const admission = entry && rateLimiter.admit(entry, clock.nowMs());
-    if (admission?.outcome === 'limited') return refused('rateLimited', admission.retryAfterS);
+    if (admission?.outcome === 'limited')
+      return { ...problemAnswer('rateLimited'), retryAfterS: admission.retryAfterS };
     if (admission) rateLimiter.spend(admission, EXPLAIN_TOKENS - HEAD_TOKENS, clock.nowMs());
     let answer: TryAnswer | undefined;
     try {
-      answer = (await score(body)) ?? refused('overloaded');
+      answer = (await score(body)) ?? problemAnswer('overloaded');
       return answer;
     } finally {
       // Also where the score has failed: only 200s count against the day's quota.
       if (admission && answer?.status !== 200) rateLimiter.refund(admission);
     }
   };
-}
-
-function refused(
-  name: 'keyMissing' | 'keyInvalid' | 'rateLimited' | 'overloaded',
-  retryAfterS?: number,
-): TryAnswer {
-  const { status } = PROBLEMS[name];
-  return { status, body: problemBody(PROBLEMS[name]), ...(retryAfterS !== undefined && { retryAfterS }) };
 }

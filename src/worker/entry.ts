@@ -1,3 +1,4 @@
+/** A worker thread: opens the graphs, then runs the batches it is sent. */
 import { workerData } from 'node:worker_threads';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import {
@@ -16,7 +17,6 @@ import { serveChannel } from './channel.js';
 import { giveWay } from '../process/priority.js';
 import { openGraph } from './session.js';
 
-/** A worker thread: opens the graphs, then runs the batches it is sent. */
 const { graphs, explain, session: options, buffers, batchMax, niceness = 0 } = workerData as WorkerSetup;
 
 const rowsMax = explain === undefined ? batchMax : Math.max(batchMax, EXPLAIN_ROWS);

@@ -13,13 +13,6 @@ import type { PredictionRequest } from '../records/request.js';
 import type { ExplainSetup } from '../scoring/protocol.js';
 import type { GraphRun, GraphSession } from './session.js';
 
-const POINTS = SCORE_FIELDS.length;
-/** Rows that an explained request takes of a graph: all mixtures, and the day of the last nights after them. */
-export const EXPLAIN_ROWS = MIXTURES + 1;
-/** The last mixture is today. */
-const TODAY = (MIXTURES - 1) * OUTPUT_COLUMNS;
-const LAST_NIGHTS = MIXTURES * OUTPUT_COLUMNS;
-
 /** Scores requests with an explanation: one at a time, all its mixtures in one run of the graph that scores it. */
 export class Explainer {
   private readonly reference: ReferenceDay;
@@ -75,3 +68,10 @@ export class Explainer {
     return { scores, elapsedMs };
   }
 }
+
+const POINTS = SCORE_FIELDS.length;
+/** Rows that an explained request takes of a graph: all mixtures, and the day of the last nights after them. */
+export const EXPLAIN_ROWS = MIXTURES + 1;
+/** The last mixture is today. */
+const TODAY = (MIXTURES - 1) * OUTPUT_COLUMNS;
+const LAST_NIGHTS = MIXTURES * OUTPUT_COLUMNS;

@@ -37,7 +37,7 @@ export async function openGraph(
   );
   return {
     /**
-     * Of a batch, row after row: session [batchMax, F], past [batchMax, 5, F], targets [batchMax, 5, 7], present
+     * The inputs of a batch, row after row: session [batchMax, F], past [batchMax, 5, F], targets [batchMax, 5, 7], present
      * [batchMax, 5]. A graph without history reads only the first. Write before a run, and don't touch until it ends.
      */
     inputs,

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { createKey, digestOf } from '#acuity/auth/key.js';
 import { Limits } from '#acuity/auth/limits.js';
-import { PROBLEMS, problemBody } from '#acuity/contract/problems.js';
+import { problemAnswer } from '#acuity/contract/problems.js';
 import { TRY_BODY_BYTES_MAX, type TryAnswer } from '#acuity/admin/tryDesk.js';
 import { tryDesk } from '#acuity/server/tryDesk.js';
 import { ask, listen } from '../fixtures/adminScene.js';
@@ -71,7 +71,7 @@ t.test('on a loopback address a night is scored without a key, and kept nowhere'
 
 t.test('on other addresses it needs a key, which is charged within its limits', async (t) => {
   const { post, get, bodies, leftOfDay } = await scene(t, { host: '0.0.0.0' });
-  const refused = problemBody(PROBLEMS.keyInvalid);
+  const refused = problemAnswer('keyInvalid').body;
   t.match(await post(), { status: 401, body: refused });
   t.match(await post({ 'x-api-key': 'bad' }), { status: 403, body: refused });
   t.strictSame(bodies, [], 'nothing was scored');
@@ -106,10 +106,10 @@ t.test('what no page of its own would send is refused, and not scored', async (t
   for (const origin of [undefined, '', ...foreign, ...near])
     t.match(await post({ origin }), { status: 403, body: 'Origin not allowed' }, String(origin));
   // As a form sends them.
-  const typed = problemBody(PROBLEMS.contentType);
+  const typed = problemAnswer('contentType').body;
   for (const type of [undefined, 'text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data'])
     t.match(await post({ 'content-type': type }), { status: 415, body: typed }, String(type));
-  const long = problemBody(PROBLEMS.bodyTooLarge);
+  const long = problemAnswer('bodyTooLarge').body;
   t.match(await post({}, 'x'.repeat(TRY_BODY_BYTES_MAX + 1)), { status: 413, body: long });
   const { status, headers } = await preflight();
   t.equal(status, 405);
@@ -125,7 +125,7 @@ t.test('what no page of its own would send is refused, and not scored', async (t
 t.test('four requests a second, of all callers together', async (t) => {
   const { post, clock, bodies } = await scene(t);
   for (let count = 0; count < 4; count++) t.equal((await post()).status, 200);
-  const limited = { status: 429, headers: { 'retry-after': /^1$/ }, body: problemBody(PROBLEMS.rateLimited) };
+  const limited = { status: 429, headers: { 'retry-after': /^1$/ }, body: problemAnswer('rateLimited').body };
   t.match(await post(), limited);
   clock.advance(999);
   t.match(await post(), limited);

@@ -5,7 +5,7 @@ import {
   FINDINGS_MAX,
   PROBLEMS,
   malformedBody,
-  problemBody,
+  problemAnswer,
   unprocessableBody,
   type Finding,
 } from '#acuity/contract/problems.js';
@@ -33,7 +33,7 @@ t.test('no label can hold a key, an id or a score', async (t) => {
 });
 
 t.test('a refusal names at most so many findings, in the form of the contract', async (t) => {
-  t.equal(problemBody({ ...PROBLEMS.notFound, detail: 'a' }), '{"detail":"a"}');
+  t.strictSame(problemAnswer('notFound'), { status: 404, body: '{"detail":"Not Found"}' });
   t.equal(malformedBody(17), '{"detail":"Malformed JSON at byte 17"}');
   const finding: Finding = { loc: ['body', 'past_sessions', 2], msg: 'x', type: 'missing' };
   const one = '{"loc":["body","past_sessions",2],"msg":"x","type":"missing"}';

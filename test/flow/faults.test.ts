@@ -1,7 +1,7 @@
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { problemBody, PROBLEMS } from '#acuity/contract/problems.js';
+import { problemAnswer } from '#acuity/contract/problems.js';
 import { modelLabel } from '#acuity/model/manifest.js';
 import { BAD_AGES } from '../fixtures/ages.js';
 import { Connection, sendOn, type Reply } from '../fixtures/connection.js';
@@ -45,7 +45,7 @@ t.test('runs that fail, and models that change', async (t) => {
         [200, 200, 500, 200, 200],
         way,
       );
-      t.equal(replies[2]?.body, problemBody(PROBLEMS.internal));
+      t.equal(replies[2]?.body, problemAnswer('internal').body);
       for (const reply of [replies[0], replies[4]]) t.equal(scoreOf(reply), alone);
       await until(() => said.test(server.output())); // the log may come later than the answer
       t.equal(await readiness(server), 200);
@@ -93,7 +93,7 @@ t.test('a worker that hangs in native code: 503, not ready, exit code 70', async
   const replies = await Promise.all([ask(server, BAD_AGES.hangs), ask(server, 41)]);
   const [ready, late] = await Promise.allSettled([readiness(server), ask(server, 42)]);
   for (const reply of replies) {
-    t.match(reply, { status: 503, body: problemBody(PROBLEMS.overloaded) });
+    t.match(reply, { status: 503, body: problemAnswer('overloaded').body });
     t.ok(Number(reply.headers.get('retry-after')) >= 9);
   }
   // The process may have left before these were answered.

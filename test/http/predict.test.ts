@@ -3,15 +3,15 @@ import { CONTRIBUTORS, EXPLANATION } from '#acuity/contract/explanation.js';
 import type { PredictionResponse } from '#acuity/contract/response.js';
 import { EXPLAIN_TOKENS } from '#acuity/http/prices.js';
 import { PAST_MAX, SCORE_FIELDS } from '#rules/fields.js';
-import { problemBody, PROBLEMS } from '#acuity/contract/problems.js';
+import { problemAnswer } from '#acuity/contract/problems.js';
 import type { PredictOptions } from '#acuity/http/door.js';
 import { Connection, chunked, head, send, sendOn, type Reply, type Sent } from '../fixtures/connection.js';
 import { GOOD_KEY, MODEL, answer, answerExplained, openLoop, type TestLoop } from '../fixtures/loop.js';
 import { until } from '../fixtures/until.js';
 
 const BODY = '{"current_session":{}}';
-const OVERLOADED = problemBody(PROBLEMS.overloaded);
-const INTERNAL = problemBody(PROBLEMS.internal);
+const OVERLOADED = problemAnswer('overloaded').body;
+const INTERNAL = problemAnswer('internal').body;
 
 function keyed(sent: Sent = {}): Sent {
   return { body: BODY, ...sent, headers: { 'X-API-Key': GOOD_KEY, ...sent.headers } };

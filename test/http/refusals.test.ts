@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import t, { type Test } from 'tap';
 import { statusOf, type PlainCause, type RefusalCause } from '#acuity/contract/metrics.js';
-import { malformedBody, problemBody, PROBLEMS } from '#acuity/contract/problems.js';
+import { malformedBody, problemAnswer } from '#acuity/contract/problems.js';
 import type { PredictOptions } from '#acuity/http/door.js';
 import { Connection, chunked, head, type RequestHead } from '../fixtures/connection.js';
 import { GOOD_KEY, answer, openLoop, type TestLoop } from '../fixtures/loop.js';
@@ -159,8 +159,8 @@ async function write(connection: Connection, pieces: readonly string[]): Promise
 function textOf(cause: RefusalCause, status: number, body: string): string {
   if (cause === 'malformed') return malformedBody(body.length === 0 ? 0 : body.trimEnd().length);
   if (cause === 'unprocessable') return '{"detail":[{"loc":["body",';
-  if (status === 429) return problemBody(PROBLEMS.overloadedAs429);
-  return problemBody(status === 503 ? PROBLEMS.overloaded : PROBLEMS[cause as PlainCause]);
+  if (status === 429) return problemAnswer('overloadedAs429').body;
+  return problemAnswer(status === 503 ? 'overloaded' : (cause as PlainCause)).body;
 }
 
 /** One request of `row`, to its end; by another name than those of `ARRIVALS` the state begins before its last byte. */

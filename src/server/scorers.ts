@@ -9,7 +9,7 @@
  *     Watchdog.started     the thread that kills the process if all this takes too long
  *   all in time -> process.exit; a run in a worker -> exitAtOnce; else -> a signal to itself
  *
- * Whatever begins after a halt gets NEVER: it waits for the end of the process.
+ * Work that would begin after a halt gets NEVER: it waits for the end of the process.
  */
 import { NEVER } from '../base/within.js';
 import type { Scorer } from '../scoring/scorer.js';

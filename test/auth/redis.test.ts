@@ -1,7 +1,4 @@
-import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
-import { join } from 'node:path';
+import { connect, createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { openKeyring } from '#acuity/auth/keyring.js';
 import { issue, revoked, type KeyOrder } from '#acuity/auth/lifecycle.js';
@@ -13,11 +10,12 @@ import type { KeyStores, Ledger } from '#acuity/auth/store.js';
 import { systemClock } from '#acuity/base/clock.js';
 import { registerKeys } from '#acuity/commands/keys.js';
 import { KeyCheck } from '../fixtures/keyCheck.js';
+import { makeCertificate, WITHOUT_OPENSSL } from '../fixtures/certificate.js';
 import { commanded } from '../fixtures/lake.js';
 import { acuity } from '../fixtures/scripts.js';
 import { REDIS, RIGHTS, startStore, type RunningStore } from '../fixtures/redis.js';
 import { freePort } from '../fixtures/server.js';
-import { until } from '../fixtures/until.js';
+import { listening, until } from '../fixtures/until.js';
 
 /** The promises of docs/FLEET.md that take a real Redis; fleet.test.ts has those of counts. */
 
@@ -86,12 +84,8 @@ async function usageAt(t: Test, url: string, id: string): Promise<number> {
 t.test('a connection to a server that never answers', async (t) => {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => void sockets.add(socket.on('error', () => undefined)));
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  t.teardown(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const url = `redis://user:secret@127.0.0.1:${(server.address() as AddressInfo).port}`;
+  t.teardown(() => sockets.forEach((socket) => socket.destroy()));
+  const url = `redis://user:secret@127.0.0.1:${await listening(t, server)}`;
   const ping = (address: RedisAddress): Promise<unknown> => address.line().sendAll([['PING']]);
 
   t.test('each call ends in its time', async (t) => {
@@ -213,10 +207,9 @@ t.test('where the way of pushes is shut, keys are looked at all the same', { ski
     from.on('data', (chunk) => (/SUBSCRIBE/i.test(chunk.toString('latin1')) ? end() : onward.write(chunk)));
     onward.on('error', end).on('close', end).pipe(from.on('error', end).on('close', end));
   });
-  await once(way.listen(0, '127.0.0.1'), 'listening');
-  t.teardown(() => way.close());
+  const wayPort = await listening(t, way);
   const { id, key } = await issueAt(t, url, { kind: 'live', ratePerS: null });
-  const { ask } = await startReplica(t, url.replace(`:${port}`, `:${(way.address() as AddressInfo).port}`));
+  const { ask } = await startReplica(t, url.replace(`:${port}`, `:${wayPort}`));
   t.ok(ask(key));
   await revokeAt(t, url, id);
   await until(() => !ask(key));
@@ -324,21 +317,19 @@ t.test('a user of the store with the rights that the documents name', { skip }, 
   });
 });
 
-t.test('commands over TLS, with a certificate that is trusted or not', { skip }, async (t) => {
-  if (spawnSync('openssl', ['version']).status !== 0) return t.comment('openssl is not installed');
-  const folder = t.testdir();
-  const [keyFile, certificate] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
-  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'];
-  const files = ['-keyout', keyFile, '-out', certificate];
-  spawnSync('openssl', ['req', '-x509', ...curve, '-nodes', '-days', '2', ...subject, ...files]);
-  const tlsPort = await freePort();
-  const tls = ['--tls-port', String(tlsPort), '--tls-cert-file', certificate, '--tls-key-file', keyFile];
-  const plain = await startStore(t, { args: [...tls, '--tls-auth-clients', 'no'] });
-  const location = `rediss://localhost:${tlsPort}`;
-  const env = { ACUITY_KEYS: location, NODE_EXTRA_CA_CERTS: certificate };
-  const trusted = await acuity(['keys', 'issue', '--kind', 'live'], env);
-  t.equal(trusted.code, 0, trusted.stderr);
-  t.equal((await (await openAt(t, plain.url)).keys.list()).length, 1);
-  t.match(await command(t, location, 'list'), /^error: can't reach the key store: .*CERT.*\n$/);
-});
+t.test(
+  'commands over TLS, with a certificate that is trusted or not',
+  { skip: skip || WITHOUT_OPENSSL },
+  async (t) => {
+    const { keyFile, certificateFile: certificate } = makeCertificate(t.testdir());
+    const tlsPort = await freePort();
+    const tls = ['--tls-port', String(tlsPort), '--tls-cert-file', certificate, '--tls-key-file', keyFile];
+    const plain = await startStore(t, { args: [...tls, '--tls-auth-clients', 'no'] });
+    const location = `rediss://localhost:${tlsPort}`;
+    const env = { ACUITY_KEYS: location, NODE_EXTRA_CA_CERTS: certificate };
+    const trusted = await acuity(['keys', 'issue', '--kind', 'live'], env);
+    t.equal(trusted.code, 0, trusted.stderr);
+    t.equal((await (await openAt(t, plain.url)).keys.list()).length, 1);
+    t.match(await command(t, location, 'list'), /^error: can't reach the key store: .*CERT.*\n$/);
+  },
+);

@@ -1,14 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import ts from 'typescript';
 import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
 import { ended } from '../fixtures/scripts.js';
 import { startServer } from '../fixtures/server.js';
+import { listening } from '../fixtures/until.js';
 
 const EXAMPLES = join(REPOSITORY, 'docs/examples');
 const FOLDERS = [EXAMPLES, join(EXAMPLES, 'adapters')];
@@ -107,9 +106,7 @@ t.test('a refusal before the answer does not end in the stored history', async (
     const { status, body } = answers[requests++] ?? { status: 500, body: {} };
     request.resume().once('end', () => response.writeHead(status).end(JSON.stringify(body)));
   });
-  await once(refusing.listen(0, '127.0.0.1'), 'listening');
-  t.teardown(() => refusing.close());
-  const ACUITY_URL = `http://127.0.0.1:${(refusing.address() as AddressInfo).port}`;
+  const ACUITY_URL = `http://127.0.0.1:${await listening(t, refusing)}`;
   const stored = join(t.testdir(), 'person-1.history');
   const options = { cwd: REPOSITORY, env: cleanEnvironment({ ACUITY_URL, ACUITY_API_KEY: 'key' }) };
   const { code, stderr } = await ended('bash', [join(EXAMPLES, 'callers/morning.sh'), stored], options);

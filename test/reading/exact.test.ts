@@ -25,18 +25,10 @@ function places(body: unknown): string[] {
   return findings(body).map(({ loc, type }) => `${loc.join('.')} ${type}`);
 }
 
-const SCALARS: readonly (readonly [field: string, low: number, high: number])[] = [
-  ...['sleepTime', 'deepSleep', 'remSleep', 'lightSleep', 'awakeSleep'].map(
-    (time) => [`${time}Seconds`, 0, 172_800] as const,
-  ),
-  ...['deep', 'rem', 'light'].map((share) => [`${share}Percentage`, 0, 100] as const),
-  ['age', 0, 130],
-  ['height_cm', 30, 272],
-  ['weight_kg', 1, 650],
-];
-
+// The bounds are the pages': test/docs/pages.
 t.test('each number of a session, at its bounds and beyond', async (t) => {
-  for (const [field, low, high] of SCALARS) {
+  t.equal(SCALAR_BOUNDS.length, 11);
+  for (const { field, minimum: low, maximum: high } of SCALAR_BOUNDS) {
     const at = (value: unknown): string => places({ current_session: { [field]: value } }).join();
     const loc = `body.current_session.${field}`;
     for (const value of [low, high, null, undefined, (low + high) / 2]) t.equal(at(value), '', field);

@@ -1,12 +1,8 @@
 import t from 'tap';
 import { OUTPUT_COLUMNS } from '#acuity/model/tensors.js';
-import type { Batcher } from '#acuity/scoring/batcher.js';
 import { blockAt, blockCountOf, type Block } from '#acuity/scoring/batchBuffers.js';
 import { openPool, runOnce, blocksFor } from '#acuity/scoring/pool.js';
-import type { ScoreHandler } from '#acuity/scoring/scorer.js';
 import { BAD_AGES, writeAge } from '../fixtures/ages.js';
-import { batcherOf } from '../fixtures/fakePool.js';
-import { requestOfAge } from '../fixtures/requests.js';
 
 const BATCH_MAX = 4;
 const BLOCKS = 8;
@@ -60,6 +56,10 @@ t.test('a worker that exits fails what it had at hand, and another takes its pla
   losses.length = 0;
 });
 
+t.test('a run that goes wrong in the worker rejects with its reason', async (t) => {
+  for (const way of ['throws', 'rejects'] as const) await t.rejects(run(0, [BAD_AGES[way]]), /moody/, way);
+});
+
 t.test('no more batches at once than the workers hold', async (t) => {
   const held = [run(0, [5]), run(1, [6])];
   await t.rejects(run(2, [7]), RangeError);
@@ -85,26 +85,3 @@ t.test('blocks: of a full queue, being filled, of lines, under way, to be writte
   t.equal(blocksFor(1, 32, 3), 1 + 2 + 3 + 6 + 1);
   t.equal(blockCountOf(pool.buffers, BATCH_MAX), BLOCKS);
 });
-
-/** Admits a request of an age; what it is told: its score, or why it has none. */
-const answerTo = (batcher: Batcher, age: number) =>
-  new Promise<unknown>((resolve) => {
-    const waiting: ScoreHandler = {
-      isGone: false,
-      scored: ({ scores, offset }) => resolve(scores[offset]),
-      failed: resolve,
-    };
-    batcher.admit(requestOfAge(age), waiting);
-  });
-
-for (const way of ['throws', 'rejects', 'exits'] as const) {
-  t.test(`through the batcher: whose run ${way} fails alone, in every batch of it`, async (t) => {
-    // Never closed: that would close the pool.
-    const batcher = batcherOf({ pool, batchMax: BATCH_MAX, queueMax: 100 });
-    const ages = Array.from({ length: 15 }, (_, index) => (index % 8 === 3 ? BAD_AGES[way] : index));
-    const answers = await Promise.all(ages.map((age) => answerTo(batcher, age)));
-    for (const [index, age] of ages.entries())
-      t.equal(answers[index], age === BAD_AGES[way] ? 'fault' : age, `request ${index}`);
-    await batcher.drained();
-  });
-}

@@ -3,6 +3,7 @@ import type { MetricSpec } from '#acuity/base/metrics.js';
 import { METRICS } from '#acuity/contract/metrics.js';
 import { PROCESS_METRICS } from '#acuity/admin/processMetrics.js';
 import { SYMPTOMS } from '#acuity/admin/symptoms.js';
+import { dashboard } from '../fixtures/promtool.js';
 import { textOf } from '../fixtures/repository.js';
 
 /** What Grafana's file, the alerts and their runbook make of the metrics: every one, and no other. */
@@ -16,15 +17,6 @@ const EXPORTED = new Map(
     ),
   ),
 );
-
-interface Dashboard {
-  readonly panels: readonly {
-    readonly id: number;
-    readonly title: string;
-    readonly targets: readonly { readonly expr: string }[];
-    readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number };
-  }[];
-}
 
 /** The names of metrics in an expression; each must be exported, and its label values must exist. */
 function metricsIn(t: Test, expression: string): string[] {
@@ -43,8 +35,8 @@ function metricsIn(t: Test, expression: string): string[] {
 }
 
 t.test('the Grafana dashboard shows every metric and no other', async (t) => {
-  const { panels } = JSON.parse(textOf('deploy/grafana-dashboard.json')) as Dashboard;
-  const used = panels.flatMap(({ targets }) => targets.flatMap(({ expr }) => metricsIn(t, expr)));
+  const { panels, expressions } = dashboard();
+  const used = expressions.flatMap((expr) => metricsIn(t, expr));
   t.strictSame([...new Set(used)].sort(), SPECS.map(({ name }) => name).sort());
   t.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
   t.ok(panels.every(({ gridPos: { x, w } }) => x + w <= 24));

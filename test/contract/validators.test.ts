@@ -90,7 +90,7 @@ t.test('the document and the reader agree on what needs or excludes a history', 
   t.ok(accepted.length > 20 && accepted.length < bodies.length - 20, 'both answers occur');
 });
 
-t.test('the document and the reader agree on where a recording may stand, and beside what', async (t) => {
+t.test('the document and the reader agree on what may stand beside a recording or a test', async (t) => {
   const recording = { provider: 'oura', sleep: [] };
   const past = (session: Json): Json => ({
     current_session: {},
@@ -98,6 +98,12 @@ t.test('the document and the reader agree on where a recording may stand, and be
     past_targets: [scoreRecord()],
   });
   const current = (beside: Json): Json => ({ current_session: { recording, ...beside } });
+  const measured = (measurement: Json): Json => {
+    const given = { history: '', night: '2026-11-21', measurements: [measurement] };
+    return { current_session: { age: 30 }, ...given };
+  };
+  const answers = Array.from({ length: 10 }, () => 2);
+  const [plain, tested] = [{ score: 'stress', value: 71 }, { test: 'pss10' }];
   const parser = new WasmParser(LIMITS);
   for (const [body, isRead] of [
     [past({ recording: null }), true],
@@ -106,6 +112,15 @@ t.test('the document and the reader agree on where a recording may stand, and be
     [current({ HR_night: [60] }), false],
     [current({ sleepTimeSeconds: 100 }), false],
     [current({ recording: null, HR_night: [60] }), true],
+    [measured(plain), true],
+    [measured({ ...tested, answers }), true],
+    [measured({ ...tested, result: 20, score: 'stress' }), true],
+    [measured({ ...plain, result: 20 }), false],
+    [measured({ ...plain, answers }), false],
+    [measured({ result: 20 }), false],
+    [measured(tested), false],
+    [measured({ ...tested, answers, result: 20 }), false],
+    [measured({ ...tested, result: 20, value: 71 }), false],
   ] as const) {
     const bytes = Buffer.from(JSON.stringify(body));
     const beside = readRecordingOf(bytes, parser);
@@ -114,26 +129,5 @@ t.test('the document and the reader agree on where a recording may stand, and be
         ? JSON.stringify(beside.problem).includes('Beside a recording')
         : isBodyProblem(read(bytes, CONSTANTS));
     t.strictSame([!isRefused, document(body)], [isRead, isRead], JSON.stringify(body));
-  }
-});
-
-t.test('the document and the reader agree on what a measurement may have beside a test', async (t) => {
-  const answers = Array.from({ length: 10 }, () => 2);
-  const [plain, tested] = [{ score: 'stress', value: 71 }, { test: 'pss10' }];
-  for (const [measurement, isRead] of [
-    [plain, true],
-    [{ ...tested, answers }, true],
-    [{ ...tested, result: 20, score: 'stress' }, true],
-    [{ ...plain, result: 20 }, false],
-    [{ ...plain, answers }, false],
-    [{ result: 20 }, false],
-    [tested, false],
-    [{ ...tested, answers, result: 20 }, false],
-    [{ ...tested, result: 20, value: 71 }, false],
-  ] as const) {
-    const given = { history: '', night: '2026-11-21', measurements: [measurement] };
-    const text = JSON.stringify({ current_session: { age: 30 }, ...given });
-    const isTaken = !isBodyProblem(read(Buffer.from(text), CONSTANTS));
-    t.strictSame([isTaken, document(JSON.parse(text))], [isRead, isRead], text);
   }
 });

@@ -5,7 +5,7 @@ import t from 'tap';
 import { VARIABLES } from '#acuity/config/variables.js';
 import { send } from '../fixtures/connection.js';
 import { startProxy, WITHOUT_HAPROXY } from '../fixtures/proxies.js';
-import { WITHOUT_PROMTOOL } from '../fixtures/promtool.js';
+import { dashboard, WITHOUT_PROMTOOL } from '../fixtures/promtool.js';
 import { REPOSITORY, textOf } from '../fixtures/repository.js';
 import { RIGHTS } from '../fixtures/redis.js';
 import { ended, lacking } from '../fixtures/scripts.js';
@@ -87,12 +87,9 @@ t.test('HAProxy sends requests to the running replica', { skip: WITHOUT_HAPROXY 
   const sent = { headers: { 'X-API-Key': server.key }, body: '{"current_session":{}}' };
   for (let at = 0; at < 6; at++) t.equal((await send(proxy.port, sent)).status, 200);
   const told = await (await fetch(`http://127.0.0.1:${proxy.metricsPort}/metrics`)).text();
-  const { panels } = JSON.parse(textOf('deploy/grafana-dashboard.json')) as {
-    panels: readonly { targets: readonly { expr: string }[] }[];
-  };
-  const shown = panels
-    .flatMap(({ targets }) => targets.map(({ expr }) => expr))
-    .flatMap((expr) => [...expr.matchAll(/(haproxy_\w+)\{proxy="(\w+)"/g)]);
+  const shown = dashboard().expressions.flatMap((expr) => [
+    ...expr.matchAll(/(haproxy_\w+)\{proxy="(\w+)"/g),
+  ]);
   t.ok(shown.length > 2);
   for (const [, name, backend] of shown)
     t.match(told, new RegExp(`^${name}\\{[^}]*proxy="${backend}"`, 'm'), 'the board shows what there is');

@@ -1,31 +1,24 @@
 import { join } from 'node:path';
 import { parse as parseYaml } from 'yaml';
 import t from 'tap';
-import { WITHOUT_PROMTOOL, promtool } from '../fixtures/promtool.js';
+import { dashboard, WITHOUT_PROMTOOL, promtool } from '../fixtures/promtool.js';
 import { REPOSITORY, textOf } from '../fixtures/repository.js';
 
 /** What Prometheus makes of deploy/: that its names are those of metrics is the matter of contract/metricsShown. */
 
 const ALERTS = join(REPOSITORY, 'deploy/helm/files/alerts.yml');
 
-interface Dashboard {
-  readonly panels: readonly { readonly targets: readonly { readonly expr: string }[] }[];
-}
-
 t.test(
   'its expressions, and that by which the fleet grows, are valid',
   { skip: WITHOUT_PROMTOOL },
   async (t) => {
-    const { panels } = JSON.parse(textOf('deploy/grafana-dashboard.json')) as Dashboard;
     const [grows] = parseYaml(textOf('deploy/helm/files/adapter-rules.yaml')) as readonly {
       metricsQuery: string;
     }[];
     const use = grows?.metricsQuery
       .replaceAll('<<.GroupBy>>', 'pod')
       .replaceAll('<<.LabelMatchers>>', 'pod="a"');
-    const expressions = panels.flatMap(({ targets }) =>
-      targets.map(({ expr }) => expr.replaceAll('$__rate_interval', '1m')),
-    );
+    const expressions = dashboard().expressions.map((expr) => expr.replaceAll('$__rate_interval', '1m'));
     const rules = [...expressions, use].map(
       (expr, index) => `  - record: panel:${index}\n    expr: ${JSON.stringify(expr)}`,
     );

@@ -6,8 +6,8 @@ import { adjustedRow } from '#acuity/pipeline/measuredRow.js';
 import { LAYOUT } from '#acuity/records/layout.js';
 import { SCALAR_PLACES, summaryAt } from '#acuity/records/places.js';
 import { createReader, isBodyProblem } from '#acuity/reading/read.js';
-import { historyReader, randomRecord, step } from '../fixtures/histories.js';
-import { CONSTANTS, randomMeasurements } from '../fixtures/measured.js';
+import { chainOf, historyReader } from '../fixtures/histories.js';
+import { CONSTANTS } from '../fixtures/measured.js';
 
 /** Changed histories with a right checksum; a long run takes millions. */
 const CASES = Number(process.env['HISTORY_CASES'] ?? 20_000);
@@ -17,28 +17,14 @@ const random = seededRandom(7);
 const parser = historyReader();
 const { desk } = parser;
 
-/** A history of so many nights; with measurements on each of them. */
-function chain(nights: number, isFull: boolean, measuredNightly: number): string {
-  let text = '';
-  for (let day = 20_000; day < 20_000 + nights; day++) {
-    const isDated = day % 5 !== 3;
-    const given = isDated ? randomMeasurements(random, { count: measuredNightly, day, daysBack: 90 }) : [];
-    text = step(parser, text, isDated ? day : NaN, randomRecord(random, isFull), given).text;
-  }
-  return text;
-}
-
-const LONG = chain(40, true, 0);
-/** Eight of each score, and sums of older ones. */
-const FULLY_MEASURED = chain(9, false, 30);
-/** Histories of few and of many nights, of sparse sessions and of full ones, with measurements and without. */
+const LONG = chainOf(random, 40, { isFull: true });
+/** Of few and of many nights, of sparse sessions and of full ones, with measurements and without; the last has eight of each score, and sums of older ones. */
 const TEXTS = [
-  ...[1, 3, 6, 7, 40].map((nights) => chain(nights, false, 0)),
-  ...[1, 3, 6, 7].map((nights) => chain(nights, true, 0)),
+  ...[1, 3, 6, 7, 40].map((nights) => chainOf(random, nights)),
+  ...[1, 3, 6, 7].map((nights) => chainOf(random, nights, { isFull: true })),
   LONG,
-  chain(1, false, 1),
-  chain(3, false, 1),
-  FULLY_MEASURED,
+  ...[1, 3].map((nights) => chainOf(random, nights, { measured: 1 })),
+  chainOf(random, 9, { measured: 30 }),
 ];
 
 const readRequest = createReader(DEFAULT_SERIES_LIMITS);

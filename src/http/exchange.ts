@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { HttpResponse } from 'uWebSockets.js';
 import type { Admission, Limited } from '../auth/rateLimiter.js';
 import type { GoneCause, LimitCause, OverloadCause, PlainCause, RefusalCause } from '../contract/metrics.js';
@@ -290,12 +289,4 @@ export const NOTHING_COME: ComeSoFar = { bytes: 0, isWhole: false };
 interface Refusal extends Refused {
   readonly cause: RefusalCause;
   readonly headers: string;
-}
-
-const ACCEPTED_ID = /^[A-Za-z0-9._-]{1,128}$/;
-
-/** Makes the ids of one event loop's requests: the caller's own if it is well formed, otherwise a new one. */
-export function requestIds(prefix: string = randomBytes(6).toString('hex')): (given: string) => string {
-  let count = 0;
-  return (given) => (given !== '' && ACCEPTED_ID.test(given) ? given : `${prefix}-${(count++).toString(36)}`);
 }

@@ -16,6 +16,7 @@ import type { LineLane, ScoredRow, ScoreHandler, ScoringModel, Timing } from '..
 import { answerBody, type Asked } from './answerBody.js';
 import type { ExchangeRecord } from './exchangeRecord.js';
 import type { Door } from './door.js';
+import { ListAnswers } from './listAnswers.js';
 import type { ListAnswer } from './reply.js';
 import type { CountedLines } from './listCount.js';
 import { readingTokens } from './prices.js';
@@ -26,25 +27,15 @@ import { readingTokens } from './prices.js';
  *   bytes ─► a line at a time, as there is room ─► lane ─► answers, in the order of the lines ─► pieces, as they are read
  */
 export class List implements ListTask {
+  /** Its last line is answered, or its caller gone. */
   isGone = false;
   private readonly lines: readonly Line[];
   private readonly courses: readonly Course[];
   /** The line that the head counts for: the first that can be scored, else the first. */
   private readonly firstCounted: number;
-  /** Answers that are not written yet, by line. */
-  private readonly texts: (string | undefined)[];
-  private readonly statuses: Uint16Array;
-  private isOver = false;
+  private readonly answers: ListAnswers;
   private isRead = false;
-  private written = 0;
-  /** All lines before this one have their answers; the next field counts their unwritten characters. */
-  private ready = 0;
-  private readyChars = 0;
-  /** Characters of all unwritten answers, and the memory taken from the budget for them. */
-  private unwrittenChars = 0;
-  private heldBytes = 0;
   private scoredCount = 0;
-  private isWriteScheduled = false;
   private readonly timer: NodeJS.Timeout;
 
   constructor(
@@ -53,8 +44,14 @@ export class List implements ListTask {
   ) {
     const { lines, plain, explained, answer, admittedMs, expiresMs } = list;
     this.lines = lines.found.lines;
-    this.texts = Array.from<string | undefined>({ length: this.lines.length });
-    this.statuses = new Uint16Array(this.lines.length);
+    this.answers = new ListAnswers(answer, {
+      lines: this.lines.length,
+      budget: host.door.options.budget,
+      holder: this.holder,
+      onWritten: (first, statuses) => this.noteWritten(first, statuses),
+      onAll: () => this.endAnswered(),
+      onRoom: () => host.wake(),
+    });
     const indexes = [...this.lines.keys()];
     this.firstCounted = indexes.find((index) => !lines.unscorable.has(index)) ?? 0;
     const isExplained = (index: number): boolean =>
@@ -63,10 +60,6 @@ export class List implements ListTask {
       { lane: plain, lines: indexes.filter((index) => !isExplained(index)), at: 0 },
       ...(explained ? [{ lane: explained, lines: indexes.filter(isExplained), at: 0 }] : []),
     ];
-    answer.onRead(() => {
-      this.write();
-      host.wake();
-    });
     this.timer = setTimeout(() => this.expire(), Math.max(0, expiresMs - admittedMs));
   }
 
@@ -84,12 +77,12 @@ export class List implements ListTask {
 
   /** Reads one more line, if there is room for it. */
   step(): 'more' | 'waits' | 'done' {
-    if (this.isOver || this.isRead) return 'done';
+    if (this.isGone || this.isRead) return 'done';
     if (this.door.isHung || this.door.options.clock.monotonicMs() >= this.list.expiresMs) {
       this.expire();
       return 'done';
     }
-    if (!this.takeRoomForAnswers()) return 'waits';
+    if (!this.answers.takeRoom()) return 'waits';
     const course = this.courses.find(({ lane, lines, at }) => at < lines.length && lane.hasLineRoom);
     if (course === undefined) return 'waits';
     this.read(course);
@@ -102,7 +95,7 @@ export class List implements ListTask {
     door.served();
     this.scoredCount++;
     door.options.observer.lineScored(list.record, timing);
-    this.settle(index, 200, body);
+    this.answers.settle(index, 200, body);
   }
 
   failed(index: number, cause: 'expired' | 'fault'): void {
@@ -112,9 +105,9 @@ export class List implements ListTask {
 
   /** The caller hung up. */
   abort(): void {
-    if (this.isOver) return;
+    if (this.isGone) return;
     this.dropUnread();
-    this.refund([...this.lines.keys()].slice(this.written));
+    this.refund([...this.lines.keys()].slice(this.answers.written));
     this.door.options.observer.listHungUp(this.list.record, this.lines.length);
     this.end();
   }
@@ -155,7 +148,7 @@ export class List implements ListTask {
 
   /** Lines that no caller waits for any more are not read. */
   private expire(): void {
-    if (this.isOver) return;
+    if (this.isGone) return;
     const cause = this.door.isHung ? 'hung' : 'deadline';
     for (const { lines, at } of this.courses) for (const index of lines.slice(at)) this.refuse(index, cause);
     this.dropUnread();
@@ -181,77 +174,11 @@ export class List implements ListTask {
 
   private settleRefused(index: number, cause: RefusalCause, { status, body }: Refused): void {
     this.door.options.observer.lineRefused(cause);
-    this.settle(index, status, lineBody(status, body));
-  }
-
-  private settle(index: number, status: number, body: string): void {
-    this.statuses[index] = status;
-    this.texts[index] = `${body}\n`;
-    this.unwrittenChars += body.length + 1;
-    for (let text = this.texts[this.ready]; text !== undefined; text = this.texts[this.ready]) {
-      this.readyChars += text.length;
-      this.ready++;
-    }
-    if (this.isWriteScheduled || (this.ready < this.lines.length && this.readyChars < PIECE_CHARS)) return;
-    this.isWriteScheduled = true;
-    // In another turn: while the library reads another connection, it would send this in many pieces.
-    setImmediate(() => {
-      this.isWriteScheduled = false;
-      this.write();
-      this.host.wake();
-    });
-  }
-
-  /**
-   * Answers that the caller does not read take memory: without memory for them, no further line is scored.
-   */
-  private takeRoomForAnswers(): boolean {
-    const { budget } = this.door.options;
-    if (this.unwrittenChars <= this.heldBytes) return true;
-    const wanted = Math.ceil(this.unwrittenChars / ANSWER_STEP_BYTES) * ANSWER_STEP_BYTES;
-    if (budget.take(this.holder, wanted, this.heldBytes) !== 'taken') return false;
-    this.heldBytes = wanted;
-    return true;
-  }
-
-  private write(): void {
-    const { answer } = this.list;
-    while (!this.isOver) {
-      const isAll = this.ready === this.lines.length;
-      if (isAll && answer.mayEnd && !(answer.mayWrite && this.readyChars > 2 * PIECE_CHARS))
-        return this.writeLast();
-      if (!answer.mayWrite || this.readyChars < PIECE_CHARS) return;
-      const first = this.written;
-      answer.write(this.take(PIECE_CHARS));
-      this.noteWritten(first);
-    }
-  }
-
-  private writeLast(): void {
-    const { answer, record } = this.list;
-    const first = this.written;
-    answer.end(this.take(Infinity));
-    this.noteWritten(first);
-    this.door.options.observer.listEnded(record, { lines: this.lines.length, scored: this.scoredCount });
-    this.end();
-  }
-
-  /** The ready lines from the first unwritten one on, up to `chars` in total. */
-  private take(chars: number): string {
-    let piece = '';
-    while (this.written < this.ready && piece.length < chars) {
-      piece += this.texts[this.written] ?? '';
-      this.texts[this.written] = undefined;
-      this.written++;
-    }
-    this.readyChars -= piece.length;
-    this.unwrittenChars -= piece.length;
-    return piece;
+    this.answers.settle(index, status, lineBody(status, body));
   }
 
   /** The lines from `first` on were written. Refused ones are given back to the day's quota. */
-  private noteWritten(first: number): void {
-    const statuses = this.statuses.subarray(first, this.written);
+  private noteWritten(first: number, statuses: Uint16Array): void {
     this.door.options.observer.linesWritten(this.list.record, statuses);
     const refused = [...statuses.keys()].filter((at) => statuses[at] !== 200);
     this.refund(refused.map((at) => first + at));
@@ -268,21 +195,19 @@ export class List implements ListTask {
     if (ofOthers > 0) rateLimiter.refund(list.others, ofOthers);
   }
 
+  private endAnswered(): void {
+    const sizes = { lines: this.lines.length, scored: this.scoredCount };
+    this.door.options.observer.listEnded(this.list.record, sizes);
+    this.end();
+  }
+
   private end(): void {
-    this.isOver = true;
     this.isGone = true;
     clearTimeout(this.timer);
-    const { budget } = this.door.options;
-    if (this.heldBytes > 0) budget.give(this.holder, this.heldBytes);
-    this.heldBytes = 0;
+    this.answers.end();
     this.host.forget(this);
   }
 }
-
-/** Lines are written once they reach this length together, and at the end. */
-const PIECE_CHARS = 16_384;
-/** Answers that the caller has not read yet take memory from the budget of bodies, in these steps. */
-const ANSWER_STEP_BYTES = 16_384;
 
 /** The model in force has no table to explain scores by. */
 export const NO_EXPLANATIONS: BodyProblem = {

@@ -17,7 +17,7 @@ import { Predict } from '../http/predict.js';
 import { RequestMetrics } from '../http/requestMetrics.js';
 import { RequestTracer } from '../http/requestTracer.js';
 import { RequestObserver } from '../http/requestObserver.js';
-import { requestIds } from '../http/exchange.js';
+import { requestIds } from '../http/requestIds.js';
 import type { Bundle } from '../model/bundle.js';
 import type { Norms } from '../norms/norms.js';
 import { createReaders } from '../reading/read.js';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { requestIds } from '#acuity/http/exchange.js';
+import { requestIds } from '#acuity/http/requestIds.js';
 
 t.test('a well-formed id is kept, another one is replaced', async (t) => {
   const id = requestIds('p');

@@ -82,11 +82,11 @@ export const VERSION = 'acu1.';
 export function textWithChecksum(bytes: Uint8Array): string {
   const whole = Buffer.allocUnsafe(bytes.length + CRC_BYTES);
   whole.set(bytes);
-  return textOf(whole);
+  return sealedText(whole);
 }
 
 /** The text of `bytes`, whose last four are reserved for the checksum. */
-export function textOf(bytes: Buffer): string {
+export function sealedText(bytes: Buffer): string {
   const length = bytes.length - CRC_BYTES;
   bytes.writeUInt32LE(crc32(bytes.subarray(0, length)), length);
   return VERSION + bytes.toString('base64url');

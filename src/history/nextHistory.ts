@@ -1,6 +1,6 @@
 import type { Thresholds } from '../pipeline/respond.js';
 import type { HistoryToCome } from '../records/request.js';
-import { CRC_BYTES, textOf, writeScores, type SessionScores } from './form.js';
+import { CRC_BYTES, sealedText, writeScores, type SessionScores } from './form.js';
 
 /**
  * The history for the answer. Its bytes are complete except for the scores and the checksum, so little is left to do
@@ -25,7 +25,7 @@ export class NextHistory implements HistoryToCome {
 
   text(row: SessionScores, thresholds: Thresholds): string {
     this.write(row, thresholds);
-    return textOf(this.whole);
+    return sealedText(this.whole);
   }
 
   /** The bytes instead of the text, without the checksum. */

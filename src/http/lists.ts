@@ -104,7 +104,7 @@ export class Lists implements ListHost {
     );
     const problem = problemOf(size, explained?.linesMax ?? 0);
     if (problem !== undefined) return void this.door.refuseBody(exchange, problem, admission);
-    const places: Places[] = [{ lane: plain, count: size.plain }];
+    const places: LaneLines[] = [{ lane: plain, count: size.plain }];
     if (explained !== undefined) places.push({ lane: explained, count: size.explained });
     const holder = admission.key.keyIndex;
     const full = reserve(places, holder);
@@ -191,7 +191,7 @@ interface CompleteList {
 }
 
 /** Places in the queue for some lines of a list. */
-interface Places {
+interface LaneLines {
   readonly lane: LineLane;
   readonly count: number;
 }
@@ -203,7 +203,7 @@ export const FULL_CAUSES = { saturated: 'queueFull', shareFull: 'explainedOfKey'
 const TURN_MS = 1;
 
 /** Takes all of the places, or none. @returns why it took none */
-function reserve(places: readonly Places[], holder: number): OverloadCause | undefined {
+function reserve(places: readonly LaneLines[], holder: number): OverloadCause | undefined {
   for (const [index, { lane, count }] of places.entries()) {
     const outcome = lane.reserve(count, holder);
     if (outcome === 'admitted') continue;

@@ -17,7 +17,7 @@ export interface LoopState extends Readonly<
 const PERIOD_MS = 250;
 const LOOKS_A_SECOND = 1000 / PERIOD_MS;
 
-const KINDS: Readonly<Record<number, (typeof GC_KINDS)[number]>> = {
+const GC_NAMES: Readonly<Record<number, (typeof GC_KINDS)[number]>> = {
   [constants.NODE_PERFORMANCE_GC_MINOR]: 'minor',
   [constants.NODE_PERFORMANCE_GC_MAJOR]: 'major',
   [constants.NODE_PERFORMANCE_GC_INCREMENTAL]: 'incremental',
@@ -58,7 +58,7 @@ export function watchLoop(
 function watchGc({ gcPauses, gcTime }: LoopRecorders): () => void {
   const observer = new PerformanceObserver((list) => {
     for (const { duration, detail } of list.getEntries()) {
-      const kind = KINDS[(detail as { readonly kind: number }).kind];
+      const kind = GC_NAMES[(detail as { readonly kind: number }).kind];
       if (kind === undefined) continue;
       const cell = GC_KINDS.indexOf(kind);
       gcPauses.add(cell);

@@ -86,7 +86,7 @@ export class Predict extends Door {
       requestId: requestId(req.getHeader(X_REQUEST_ID)),
       traceparent: req.getHeader(TRACEPARENT),
       startedMs: clock.monotonicMs(),
-      patienceMs: patienceIn(req.getHeader(X_DEADLINE_MS)),
+      deadlineMs: deadlineIn(req.getHeader(X_DEADLINE_MS)),
       isHead,
       declaredBytes: lengthIn(length),
       isChunked: framing === 'chunked',
@@ -229,13 +229,13 @@ function lengthIn(text: string): number {
   return bytes <= Number.MAX_SAFE_INTEGER ? bytes : 0;
 }
 
-const PATIENCE_MAX_MS = 600_000;
+const DEADLINE_MAX_MS = 600_000;
 
 /** `X-Deadline-Ms`: 1 to 600,000 milliseconds; any other value is ignored. */
-function patienceIn(text: string): number {
+function deadlineIn(text: string): number {
   if (text === '' || !/^[1-9][0-9]{0,5}$/.test(text)) return Infinity;
   const ms = Number(text);
-  return ms <= PATIENCE_MAX_MS ? ms : Infinity;
+  return ms <= DEADLINE_MAX_MS ? ms : Infinity;
 }
 
 /** How the end of a body is marked: `length` if it has one; `unknown` if it can't be determined. */

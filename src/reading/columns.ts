@@ -70,7 +70,7 @@ const BOUNDS = new Map<ScalarColumn['field'], (typeof SCALAR_BOUNDS)[number]>(
 );
 
 /** Where the parser finds the columns of some rows: offsets in its memory, and views of it. */
-interface Places {
+interface Offsets {
   readonly records: number;
   readonly starts: number;
   readonly lengths: number;
@@ -117,21 +117,21 @@ export class ColumnReader {
   private readPlain({ series, scalars }: SessionColumns, first: number, records: Float64Array): Uint8Array {
     const rows = records.length / RECORD_LENGTH;
     const { parser } = this;
-    const places = this.placesFor(rows);
+    const offsets = this.offsetsFor(rows);
     const { buffer } = parser.bytes;
-    const read = new Float64Array(buffer, places.records, records.length);
-    const marks = new Uint8Array(buffer, places.marks, rows);
+    const read = new Float64Array(buffer, offsets.records, records.length);
+    const marks = new Uint8Array(buffer, offsets.marks, rows);
     marks.fill(0);
     clearRecords(read);
     for (const column of scalars) readScalars(column, first, read, marks);
-    for (const column of series) this.summarise(column, first, { rows, places, marks });
-    parser.exports.markDoubtful(rows, places.records, places.marks);
+    for (const column of series) this.summarise(column, first, { rows, offsets, marks });
+    parser.exports.markDoubtful(rows, offsets.records, offsets.marks);
     records.set(read);
     return marks.slice();
   }
 
   /** The parser's memory for this many rows; it does not grow until they are read. */
-  private placesFor(rows: number): Places {
+  private offsetsFor(rows: number): Offsets {
     const bytes = rows * (RECORD_BYTES + 2 * SAMPLE_BYTES + 1) + this.samplesPerCall * SAMPLE_BYTES + 16;
     const records = this.parser.room(bytes);
     const starts = records + rows * RECORD_BYTES;
@@ -143,11 +143,11 @@ export class ColumnReader {
   private summarise(
     column: SeriesColumn,
     first: number,
-    { rows, places, marks }: { rows: number; places: Places; marks: Uint8Array },
+    { rows, offsets, marks }: { rows: number; offsets: Offsets; marks: Uint8Array },
   ): void {
     const { buffer } = this.parser.bytes;
-    const starts = new Int32Array(buffer, places.starts, rows);
-    const lengths = new Int32Array(buffer, places.lengths, rows);
+    const starts = new Int32Array(buffer, offsets.starts, rows);
+    const lengths = new Int32Array(buffer, offsets.lengths, rows);
     const { values, starts: froms, ends } = column;
     const most = samplesMax(column.field, this.limits);
     let run = 0;
@@ -161,7 +161,7 @@ export class ColumnReader {
       if (!isSound) marks[row] = 1;
       const length = isSound ? to - from : 0;
       if (length > 0 && from + length - begin > this.samplesPerCall) {
-        this.summariseRun(column, { places, run, row, begin, end });
+        this.summariseRun(column, { offsets, run, row, begin, end });
         run = row;
         begin = from;
       }
@@ -169,7 +169,7 @@ export class ColumnReader {
       lengths[row] = length;
       if (length > 0) end = to;
     }
-    this.summariseRun(column, { places, run, row: rows, begin, end });
+    this.summariseRun(column, { offsets, run, row: rows, begin, end });
   }
 
   /**
@@ -178,25 +178,25 @@ export class ColumnReader {
   private summariseRun(
     { field, values }: SeriesColumn,
     {
-      places,
+      offsets,
       run,
       row,
       begin,
       end,
-    }: { places: Places; run: number; row: number; begin: number; end: number },
+    }: { offsets: Offsets; run: number; row: number; begin: number; end: number },
   ): void {
     if (end <= begin) return;
     const { exports, bytes } = this.parser;
-    new Float32Array(bytes.buffer, places.samples, end - begin).set(values.subarray(begin, end));
+    new Float32Array(bytes.buffer, offsets.samples, end - begin).set(values.subarray(begin, end));
     exports.summariseLists(
       row - run,
-      places.samples,
-      places.starts + run * SAMPLE_BYTES,
-      places.lengths + run * SAMPLE_BYTES,
+      offsets.samples,
+      offsets.starts + run * SAMPLE_BYTES,
+      offsets.lengths + run * SAMPLE_BYTES,
       isHeart(field),
-      places.records + run * RECORD_BYTES,
+      offsets.records + run * RECORD_BYTES,
       summaryAt(0, field),
-      places.marks + run,
+      offsets.marks + run,
     );
   }
 }

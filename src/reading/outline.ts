@@ -48,7 +48,7 @@ export interface DecodedNumbers {
 type Names = readonly (string | undefined)[];
 
 /** Objects of a body: what the parser calls each kind, and the names of its fields by their indexes. */
-const KINDS = {
+const OBJECTS = {
   top: {
     number: LAYOUT.TOP,
     names: named([
@@ -102,8 +102,8 @@ export class Outline {
   }
 
   /** The known fields of an object of that kind. */
-  fields({ start }: JsonValue, kind: keyof typeof KINDS): KnownFields {
-    const { number, names } = KINDS[kind];
+  fields({ start }: JsonValue, kind: keyof typeof OBJECTS): KnownFields {
+    const { number, names } = OBJECTS[kind];
     const unknown = this.parser.exports.outlineFields(start, number);
     const { outline } = this.parser;
     const fields = new Map<string, JsonValue>();

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import {
   HISTORY_LENGTH_MAX,
   PAST_MAX,
@@ -16,79 +15,12 @@ import type { MeasuringConstants } from '../pipeline/measuredRow.js';
 import { LAYOUT } from '../records/layout.js';
 import { SERIES_PLACES, clearRecords, summaryAt } from '../records/places.js';
 import type { PredictionRequest, ReadRequest, SessionPlace } from '../records/request.js';
+import { instantiate, type ParserExports } from './parserExports.js';
 
 /**
- * The WebAssembly parser (`assembly/`). It reads a request of the plain form from its bytes, summarises
- * series, and locates the values of a body for the exact path. This file is its only host.
+ * One instance of the parser, for one thread, and the only host of its memory. It reads a request of the plain form from
+ * its bytes, summarises series, and locates the values of a body for the exact path.
  */
-
-interface ParserExports {
-  readonly memory: WebAssembly.Memory;
-  /** Lays out the memory; returns the offset for a request's bytes. */
-  initialise(daySamplesMax: number, nightSamplesMax: number): number;
-  /** The number of past sessions, or −1 or `DEFERRED_RECORDING` if the exact path must read the body. */
-  read(input: number, length: number): number;
-  /** Notes, in the next body that is read, the fields that the table names: see `assembly/kept.ts`. */
-  keepFields(table: number, count: number): void;
-  /**
-   * Makes the bytes at `input` the text for all functions below, as `read` does; all positions are byte
-   * offsets in the memory.
-   */
-  openText(input: number, length: number): void;
-  isWithinBounds(levelsMax: number, bracketsMax: number, stringsMax: number): number;
-  scalarCount(): number;
-  /** Where the text stops being JSON, or −1; only for a text within the bounds. */
-  firstBadByte(): number;
-  /** The functions from here on need valid JSON, and write to `OUTLINE`. */
-  outlineBody(): void;
-  outlineFields(place: number, kind: number): number;
-  outlineElements(place: number, most: number): number;
-  numberAt(place: number): number;
-  /** Decodes the array at `place` as samples; returns its length, or −1 if it is too long. */
-  decodeSeries(place: number, samplesMax: number): number;
-  /** Summarises the first `length` samples into the summary at byte `summary`. */
-  summarise(length: number, isHeart: boolean, summary: number): void;
-  /** Reads the text of a history, or its bytes at `HISTORY_BYTES`, to `HISTORY`; 0 if it is not one. */
-  readHistory(start: number, end: number): number;
-  readHistoryBytes(end: number): number;
-  /** Columns of a table, at offsets after the input: see `assembly/lists.ts`. */
-  summariseLists(
-    rows: number,
-    values: number,
-    starts: number,
-    lengths: number,
-    isHeart: boolean,
-    records: number,
-    summary: number,
-    marks: number,
-  ): void;
-  markDoubtful(rows: number, records: number, marks: number): void;
-}
-
-const module = new WebAssembly.Module(readFileSync(new URL('./parser.wasm', import.meta.url)));
-
-/** `numberOf`: the value of the number between two offsets, for the few that the parser can't decide. */
-function instantiate(numberOf: (start: number, end: number) => number): ParserExports {
-  const abort = (): never => {
-    throw new Error('the parser met an impossible state');
-  };
-  const { exports } = new WebAssembly.Instance(module, { env: { abort, numberOf } });
-  return exports as unknown as ParserExports;
-}
-
-const PAGE_BYTES = 65_536;
-/** Numbers of an entry for a kept field. */
-const KEPT_ENTRY = 4;
-const KEPT_ENTRY_BYTES = KEPT_ENTRY * Uint32Array.BYTES_PER_ELEMENT;
-const FLOAT64_BYTES = Float64Array.BYTES_PER_ELEMENT;
-
-type ReusedRequest = { -readonly [Field in keyof ReadRequest]: ReadRequest[Field] };
-
-/** Others would be cut to a byte, which may be one of these. */
-const HISTORY_LETTERS = /^[\w.-]*$/;
-const NOTHING_MEASURED: SessionPlace['given'] = [];
-
-/** One instance of the parser, for one thread. */
 export class WasmParser {
   /** Where `summarise` expects its samples. */
   samples: Float32Array = new Float32Array();
@@ -355,6 +287,18 @@ export class WasmParser {
     }));
   }
 }
+
+const PAGE_BYTES = 65_536;
+/** Numbers of an entry for a kept field. */
+const KEPT_ENTRY = 4;
+const KEPT_ENTRY_BYTES = KEPT_ENTRY * Uint32Array.BYTES_PER_ELEMENT;
+const FLOAT64_BYTES = Float64Array.BYTES_PER_ELEMENT;
+
+type ReusedRequest = { -readonly [Field in keyof ReadRequest]: ReadRequest[Field] };
+
+/** Others would be cut to a byte, which may be one of these. */
+const HISTORY_LETTERS = /^[\w.-]*$/;
+const NOTHING_MEASURED: SessionPlace['given'] = [];
 
 /** Where the body may lie: after the table of kept fields and the names. */
 function afterNames(table: number, names: readonly Buffer[]): number {

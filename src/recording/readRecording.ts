@@ -48,7 +48,7 @@ const BESIDE = `Beside a recording a session has only ${PERSON_FIELDS.join(', ')
 const NAME_MAX = 100;
 
 /** Where the parts of a body lie, as offsets in it. */
-interface Places {
+interface Parts {
   readonly recording: JsonValue;
   readonly sessionEnd: number;
   readonly bodyEnd: number;
@@ -66,18 +66,18 @@ export function readRecordingOf(bytes: Uint8Array, parser: WasmParser): Recordin
   if (badByte === 'beyondBounds') return refused([structureFinding(LOC, BEYOND_BOUNDS, RECORDING_BOUNDS)]);
   if (badByte >= 0)
     return { kind: 'refused', provider: undefined, problem: { kind: 'malformed', byte: badByte } };
-  const places = placesIn(new Outline(parser), parser.input);
-  if (places === undefined) return { kind: 'absent' };
-  if ('findings' in places) return refused(places.findings);
-  const text = bytes.subarray(places.recording.start, places.recording.end);
+  const parts = partsIn(new Outline(parser), parser.input);
+  if (parts === undefined) return { kind: 'absent' };
+  if ('findings' in parts) return refused(parts.findings);
+  const text = bytes.subarray(parts.recording.start, parts.recording.end);
   parser.open(text);
   if (parser.check(RECORDING_BOUNDS) === 'beyondBounds')
     return refused([structureFinding(LOC, BEYOND_BOUNDS, RECORDING_BOUNDS)]);
-  return adapted(bytes, places, JSON.parse(Buffer.from(text).toString()));
+  return adapted(bytes, parts, JSON.parse(Buffer.from(text).toString()));
 }
 
 /** Where the recording lies, or what else the session has; undefined if there is none. */
-function placesIn(outline: Outline, input: number): Places | { findings: Finding[] } | undefined {
+function partsIn(outline: Outline, input: number): Parts | { findings: Finding[] } | undefined {
   const body = outline.body();
   if (!outline.isObject(body)) return undefined;
   const top = outline.fields(body, 'top').fields;
@@ -115,13 +115,13 @@ function isGiven(outline: Outline, name: string, value: JsonValue): boolean {
   return SCALARS.includes(name) ? !outline.isAbsent(value) : outline.hasValue(value);
 }
 
-function adapted(bytes: Uint8Array, places: Places, recording: unknown): RecordingOutcome {
+function adapted(bytes: Uint8Array, parts: Parts, recording: unknown): RecordingOutcome {
   if (!isRecording(recording)) return refused([finding(LOC, 'object_type')]);
   const provider = PROVIDERS.find((name) => name === recording['provider']);
   try {
     const night = readRecording(recording);
     if (provider === undefined) throw new RangeError('a recording was read whose provider is unknown');
-    return { kind: 'read', provider, body: spliced(bytes, places, night), told: told(night) };
+    return { kind: 'read', provider, body: spliced(bytes, parts, night), told: told(night) };
   } catch (error) {
     const problem = recordingProblem(error);
     if (problem === undefined) throw error;
@@ -143,11 +143,11 @@ function locOf(path: Loc): Loc {
  * The body with `null` for the recording, and the fields of its session at the end of the current session, where they
  * count if one stands twice.
  */
-function spliced(bytes: Uint8Array, places: Places, { session, night }: Adapted): Uint8Array {
-  const { recording, sessionEnd, bodyEnd, wantsNight } = places;
+function spliced(bytes: Uint8Array, parts: Parts, { session, night }: Adapted): Uint8Array {
+  const { recording, sessionEnd, bodyEnd, wantsNight } = parts;
   const fields = JSON.stringify(session).slice(1, -1);
   const dated = wantsNight && night !== null ? `,"night":${JSON.stringify(night)}` : '';
-  const parts = [
+  const pieces = [
     bytes.subarray(0, recording.start),
     Buffer.from('null'),
     bytes.subarray(recording.end, sessionEnd - 1),
@@ -156,7 +156,7 @@ function spliced(bytes: Uint8Array, places: Places, { session, night }: Adapted)
     Buffer.from(dated),
     bytes.subarray(bodyEnd - 1),
   ];
-  return Buffer.concat(parts);
+  return Buffer.concat(pieces);
 }
 
 function told({ at, night, sleep, left }: Adapted): string {

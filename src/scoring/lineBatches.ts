@@ -59,7 +59,7 @@ export class LineBatches {
     if (queueLength === 0) return hasIdleWorker;
     if (this.overtaken > 0 || this.inFlight > 0) return false;
     const { clock, deadlineMs } = this.options;
-    return clock.monotonicMs() - next.arrived(0) > deadlineMs * PATIENCE;
+    return clock.monotonicMs() - next.arrived(0) > deadlineMs * WAITED_SHARE;
   }
 
   /** A single batch has joined the queue, which is this long now. */
@@ -91,7 +91,7 @@ export class LineBatches {
 }
 
 /** Lines that have waited for this share of the deadline pass single requests. */
-const PATIENCE = 1 / 4;
+const WAITED_SHARE = 1 / 4;
 
 export interface LineBatchesOptions {
   readonly batchMax: number;

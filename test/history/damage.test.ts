@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { DEFAULT_SERIES_LIMITS, NUMBER_BOUNDS } from '#rules/fields.js';
 import { seededRandom } from '#acuity/base/random.js';
-import { VERSION, textOf, textWithChecksum } from '#acuity/history/form.js';
+import { VERSION, sealedText, textWithChecksum } from '#acuity/history/form.js';
 import { adjustedRow } from '#acuity/pipeline/measuredRow.js';
 import { LAYOUT } from '#acuity/records/layout.js';
 import { SCALAR_PLACES, summaryAt } from '#acuity/records/places.js';
@@ -111,7 +111,7 @@ function resealed(text: string, change: (bytes: Buffer) => unknown): string {
   const bytes = Buffer.from(text.slice(VERSION.length), 'base64url');
   const sealed = bytes.subarray(0, -CRC_BYTES);
   const changed = change(sealed);
-  return textOf(Buffer.concat([changed instanceof Buffer ? changed : sealed, Buffer.alloc(CRC_BYTES)]));
+  return sealedText(Buffer.concat([changed instanceof Buffer ? changed : sealed, Buffer.alloc(CRC_BYTES)]));
 }
 
 function memory(): [records: Float64Array, targets: Float64Array] {

@@ -51,7 +51,8 @@ const server = createServer((request, response) => {
 });
 server.listen(Number(env['PORT'] ?? 8090), '127.0.0.1');
 await once(server, 'listening');
-console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+export const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+console.log(address);
 
 const stop = () => {
   server.close(() => void client.close());

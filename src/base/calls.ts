@@ -17,7 +17,9 @@ interface Answer<Value> {
 export async function call<Value>(thread: MessagePort | Worker, asked: unknown): Promise<Value> {
   const { port1, port2 } = new MessageChannel();
   thread.postMessage({ asked, answer: port2 } satisfies Call<unknown>, [port2]);
-  const [{ value, error }] = (await once(port1, 'message')) as [Answer<Value>];
+  const answered = once(port1, 'message');
+  port1.unref(); // the thread keeps the process alive, not the wait for it
+  const [{ value, error }] = (await answered) as [Answer<Value>];
   if (error !== undefined) throw errorOf(error);
   return value;
 }

@@ -1,17 +1,10 @@
-import { parentPort } from 'node:worker_threads';
-import { messageOf } from '../base/errors.js';
-import { errorCode } from './fileError.js';
-import { type FileAnswer, type FileQuestion, runOperation, STARTED } from './files.js';
-
 /** Code of a thread that runs file operations one by one, for `fileThreads.ts`. */
+import { parentPort } from 'node:worker_threads';
+import { answer, type Call } from '../base/calls.js';
+import { type FileQuestion, runOperation } from './files.js';
 
-function answer({ operation, args }: FileQuestion): FileAnswer {
-  try {
-    return { value: runOperation(operation, args) };
-  } catch (error) {
-    return { error: { message: messageOf(error), code: errorCode(error) } };
-  }
-}
-
-parentPort?.on('message', (question: FileQuestion) => parentPort?.postMessage(answer(question)));
-parentPort?.postMessage(STARTED);
+parentPort?.on(
+  'message',
+  (call: Call<FileQuestion>) => void answer(call, ({ operation, args }) => runOperation(operation, args)),
+);
+parentPort?.postMessage('its code is loaded');

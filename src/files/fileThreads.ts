@@ -1,16 +1,10 @@
 /** Threads for file operations that may hang. */
+import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { asError } from '../base/errors.js';
+import { call } from '../base/calls.js';
 import { within } from '../base/within.js';
 import { NO_ANSWER, systemError } from './fileError.js';
-import {
-  filesBy,
-  STARTED,
-  type FileAnswer,
-  type FileQuestion,
-  type Files,
-  type FileThreadMessage,
-} from './files.js';
+import { filesBy, type FileQuestion, type Files } from './files.js';
 
 /** How long an owner waits for its operations. */
 export interface Patience {
@@ -85,29 +79,25 @@ export class FileThreads {
     return thread;
   }
 
-  private run(thread: FileThread, owner: Owner, question: FileQuestion): Promise<unknown> {
+  private async run(thread: FileThread, owner: Owner, question: FileQuestion): Promise<unknown> {
     this.idle = undefined;
-    return new Promise((resolve, reject) => {
-      let isLate = false;
-      const timer = setTimeout(() => {
-        isLate = true;
-        owner.late++;
-        this.late++;
-        thread.leave();
-        reject(noAnswer(question));
-      }, owner.limitMs + thread.startMs);
-      thread.ask(question, (answer) => {
-        clearTimeout(timer);
-        if (isLate) {
-          owner.late--;
-          this.late--;
-        }
-        if (thread.isAlive && this.idle === undefined) this.idle = thread;
-        else thread.end();
-        if ('value' in answer) resolve(answer.value);
-        else reject(rebuilt(answer.error));
-      });
-    });
+    let isLate = false;
+    const answer = thread.ask(question);
+    const answered = (): void => {
+      if (isLate) {
+        owner.late--;
+        this.late--;
+      }
+      if (thread.isAlive && this.idle === undefined) this.idle = thread;
+      else thread.end();
+    };
+    answer.then(answered, answered);
+    if (await within(owner.limitMs + thread.startMs, answer)) return answer;
+    isLate = true;
+    owner.late++;
+    this.late++;
+    thread.leave();
+    throw noAnswer(question);
   }
 }
 
@@ -119,28 +109,29 @@ class FileThread {
   startMs = START_MS;
   isAlive = true;
   private readonly worker: Worker;
-  private onAnswer: ((answer: FileAnswer) => void) | undefined;
+  private readonly ended: Promise<never>;
 
   constructor(code: URL) {
-    const worker = new Worker(code, { resourceLimits: LIMITS });
-    this.worker = worker;
-    this.started = new Promise((resolve) => {
-      worker.once('message', () => resolve()).once('exit', () => resolve());
+    this.worker = new Worker(code, { resourceLimits: LIMITS });
+    this.ended = once(this.worker, 'exit').then(() => {
+      throw new Error('the thread has ended');
     });
-    worker.on('message', (message: FileThreadMessage) => {
-      if (message !== STARTED) this.answer(message);
-    });
-    const ended = (error: unknown): void => {
-      this.isAlive = false;
-      this.answer({ error: { message: asError(error).message, code: undefined } });
-    };
-    worker.on('error', ended).once('exit', () => ended('the thread has ended'));
+    const loaded = once(this.worker, 'message');
+    this.started = Promise.race([loaded, this.ended]).then(
+      () => undefined,
+      () => undefined,
+    );
+    this.ended.catch(() => (this.isAlive = false));
   }
 
-  ask(question: FileQuestion, onAnswer: (answer: FileAnswer) => void): void {
-    this.onAnswer = onAnswer;
+  async ask(question: FileQuestion): Promise<unknown> {
     this.worker.ref();
-    this.worker.postMessage(question);
+    try {
+      return await Promise.race([call(this.worker, question), this.ended]);
+    } finally {
+      this.startMs = 0;
+      this.worker.unref();
+    }
   }
 
   /** Its operation is no longer waited for. */
@@ -151,20 +142,8 @@ class FileThread {
   end(): void {
     void this.worker.terminate();
   }
-
-  private answer(answer: FileAnswer): void {
-    this.startMs = 0;
-    this.worker.unref();
-    const { onAnswer } = this;
-    this.onAnswer = undefined;
-    onAnswer?.(answer);
-  }
 }
 
 function noAnswer({ args }: FileQuestion): Error {
   return systemError(NO_ANSWER, `${args[0] ?? 'a file'} does not answer`);
-}
-
-function rebuilt({ message, code }: { readonly message: string; readonly code: string | undefined }): Error {
-  return code === undefined ? new Error(message) : systemError(code, message);
 }

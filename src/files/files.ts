@@ -94,19 +94,8 @@ function readRegular(path: string): Buffer {
   }
 }
 
-/** Messages between `fileThreads.ts` and `fileThread.ts`. */
-
+/** An operation to be run on another thread. */
 export interface FileQuestion {
   readonly operation: FileOperation;
   readonly args: readonly string[];
 }
-
-/** An error loses its code when it crosses threads. */
-export type FileAnswer =
-  | { readonly value: unknown }
-  | { readonly error: { readonly message: string; readonly code: string | undefined } };
-
-/** A thread's first message: its code is loaded. */
-export const STARTED = 'started';
-
-export type FileThreadMessage = FileAnswer | typeof STARTED;

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { openapiDocument, type OpenapiOptions } from '../contract/openapi.js';
+import { ifPresentSync } from '../files/fileError.js';
 import { packageVersion } from '../process/packageVersion.js';
 import { referenceHtml, type ReferenceDocument } from './referenceHtml.js';
 
@@ -11,54 +12,35 @@ export interface Page {
   readonly body: string;
 }
 
-interface PageSource {
-  readonly type: string;
-  /** A policy without scripts and connections. */
-  readonly isStill?: true;
-  read(): string;
-}
-
 const ROOT = new URL('../../', import.meta.url);
-const HTML = 'text/html; charset=utf-8';
-const SCRIPT = 'text/javascript; charset=utf-8';
-const STYLE = 'text/css; charset=utf-8';
-const JSON_FILE = 'application/json';
+/** By the end of the path; without one it is HTML. */
+const TYPES: Readonly<Record<string, string>> = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  json: 'application/json',
+};
 
 const textOf = (path: string | URL): string => readFileSync(path, 'utf8');
-const asset = (path: string, type: string): PageSource => ({
-  type,
-  read: () => textOf(new URL(`assets/${path}`, ROOT)),
-});
-const uplot = (name: string, type: string): PageSource => ({
-  type,
-  read: () => textOf(createRequire(import.meta.url).resolve(`uplot/dist/${name}`)),
-});
+const asset = (path: string) => (): string => textOf(new URL(`assets/${path}`, ROOT));
+const uplot = (name: string) => (): string =>
+  textOf(createRequire(import.meta.url).resolve(`uplot/dist/${name}`));
 
-const DASHBOARD = ['dashboard', 'chartList', 'charts', 'diagnosis', 'dom', 'numbers', 'shadow', 'tables'];
-const TRY = ['try', 'code', 'night', 'recording', 'service', 'scores'];
-const SCRIPTS = [...DASHBOARD.map((name) => `dashboard/${name}.js`), ...TRY.map((name) => `try/${name}.js`)];
-const STYLES = ['dashboard/base.css', 'dashboard/dashboard.css', 'try/try.css'];
-
-/** By path: the live page, `/try`, and the reference, which can send nothing. Everything comes from this listener. */
-const SOURCES: ReadonlyMap<string, PageSource> = new Map([
-  ['/', asset('dashboard/index.html', HTML)],
-  ['/try', asset('try/index.html', HTML)],
-  ...SCRIPTS.map((path) => [`/${path}`, asset(path, SCRIPT)] as const),
-  ...STYLES.map((path) => [`/${path}`, asset(path, STYLE)] as const),
-  ['/dashboard/uplot.js', uplot('uPlot.esm.js', SCRIPT)],
-  ['/dashboard/uplot.css', uplot('uPlot.min.css', STYLE)],
-  ['/try/recordings.json', asset('try/recordings.json', JSON_FILE)],
+/** Pages, and files that lie elsewhere than beside their page. Everything comes from this listener. */
+const SOURCES: ReadonlyMap<string, () => string> = new Map([
+  ['/', asset('dashboard/index.html')],
+  ['/try', asset('try/index.html')],
+  ['/dashboard/uplot.js', uplot('uPlot.esm.js')],
+  ['/dashboard/uplot.css', uplot('uPlot.min.css')],
   // The page shows a request as the reference does.
-  [
-    '/try/codeSamples.js',
-    { type: SCRIPT, read: () => textOf(new URL('dist/contract/codeSamples.js', ROOT)) },
-  ],
-  ['/openapi.json', { type: JSON_FILE, read: () => JSON.stringify(openapiDocument(shippedParts())) }],
-  ['/docs', { type: HTML, isStill: true, read: () => reference(false) }],
-  ['/docs with /try', { type: HTML, isStill: true, read: () => reference(true) }],
-  ['/docs/reference.css', asset('reference/reference.css', STYLE)],
+  ['/try/codeSamples.js', () => textOf(new URL('../contract/codeSamples.js', import.meta.url))],
+  ['/openapi.json', () => JSON.stringify(openapiDocument(shippedParts()))],
+  ['/docs', () => reference(false)],
+  ['/docs with /try', () => reference(true)],
+  ['/docs/reference.css', asset('reference/reference.css')],
 ]);
+const FILE = /^\/(dashboard|try)\/\w+\.(js|css|json)$/;
 
+/** For the reference, which has no script and can send nothing. */
 const STILL =
   "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const POLICY = `${STILL}; script-src 'self'; connect-src 'self'`;
@@ -68,16 +50,16 @@ const known = new Map<string, string>();
 /** A page or one of its files; undefined for any other path. Each is made on first use. */
 export function pageAt(path: string, hasTry: boolean): Page | undefined {
   const name = path === '/docs' && hasTry ? '/docs with /try' : path;
-  const source = SOURCES.get(name);
-  if (source === undefined) return undefined;
-  const body = known.get(name) ?? source.read();
+  const source = SOURCES.get(name) ?? (FILE.test(path) ? asset(path.slice(1)) : undefined);
+  const body = known.get(name) ?? (source && ifPresentSync(source));
+  if (body === undefined) return undefined;
   known.set(name, body);
   return {
     headers: {
-      'Content-Type': source.type,
+      'Content-Type': TYPES[/\.(\w+)$/.exec(path)?.[1] ?? ''] ?? 'text/html; charset=utf-8',
       'Cache-Control': path.startsWith('/try') ? 'no-store' : 'no-cache',
       'X-Content-Type-Options': 'nosniff',
-      'Content-Security-Policy': source.isStill === true ? STILL : POLICY,
+      'Content-Security-Policy': path.startsWith('/docs') ? STILL : POLICY,
       'Referrer-Policy': 'no-referrer',
     },
     body,

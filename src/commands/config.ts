@@ -1,7 +1,7 @@
 /** The command `acuity config`, and the configuration for all other commands. */
 import type { Command } from 'commander';
 import { messageOf } from '../base/errors.js';
-import { environment, readConfig, type Config } from '../config/options.js';
+import { environment, prepareEnvironment, readConfig, type Config } from '../config/options.js';
 import { asText, configurationTable, shown } from '../config/documentation.js';
 import { print } from '../process/print.js';
 import { readNorms } from '../norms/norms.js';
@@ -9,8 +9,12 @@ import { readNorms } from '../norms/norms.js';
 /** EX_CONFIG of sysexits.h. */
 const EXIT_MISCONFIGURED = 78;
 
-/** The configuration of this process. If it has mistakes, prints one line for each and exits with 78. */
+/**
+ * The configuration of this process. If it has mistakes, prints one line for each and exits with 78. Import native
+ * libraries only after it: they read the environment, which it prepares, when they load.
+ */
 export function configOrExit(): Config {
+  prepareEnvironment();
   const reading = readConfig(environment());
   if (!reading.ok) return exitWith(reading.mistakes);
   try {

@@ -1,7 +1,6 @@
 /** The command `acuity judge`. */
 import { writeFileSync } from 'node:fs';
 import { InvalidArgumentError, type Command } from 'commander';
-import { prepareEnvironment } from '../config/options.js';
 import { outcomeOf, type Outcome, type ScoreName } from '../judge/outcomes.js';
 import { jsonOf, textOf } from '../judge/report.js';
 import type { JudgeOrder } from '../judge/run.js';
@@ -67,8 +66,6 @@ export function registerJudge(program: Command): void {
         if (problem !== undefined) command.error(`acuity judge: ${problem}`, { exitCode: EXIT_USAGE });
         const outcomes = outcome.map((one) => ({ ...one, isPercentile: percentile.includes(one.column) }));
         const config = configOrExit();
-        prepareEnvironment();
-        // Imported only now, because the native libraries read the environment when they load.
         const { judgeRows } = await import('../judge/run.js');
         const { code, report } = await judgeRows(config, { ...flags, files, outcomes, measured });
         if (report === undefined) process.exit(code);

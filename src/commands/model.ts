@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { messageOf } from '../base/errors.js';
-import { prepareEnvironment } from '../config/options.js';
+import type { Config } from '../config/options.js';
 import { OutputError, printAtOnce } from '../process/print.js';
 import { configOrExit } from './config.js';
 import type { BundleOrder } from './modelBundle.js';
@@ -12,9 +12,9 @@ export function registerModel(program: Command): void {
     .command('rows')
     .description('write the feature rows of NDJSON requests: one request a line in, one line of tensors out')
     .action(() =>
-      run(async () => {
+      run(async (config) => {
         const { modelRows } = await import('./modelRows.js');
-        await modelRows(configOrExit(), process.stdin);
+        await modelRows(config, process.stdin);
       }),
     );
   model
@@ -37,9 +37,9 @@ export function registerModel(program: Command): void {
     .option('--card <file>', 'its model card')
     .option('--explain <folder>', 'a folder with explain.json, the table to explain its scores by')
     .action((flags: BundleOrder) =>
-      run(async () => {
+      run(async (config) => {
         const { bundleModel } = await import('./modelBundle.js');
-        await bundleModel(flags, configOrExit(), say);
+        await bundleModel(flags, config, say);
       }),
     );
   model
@@ -47,21 +47,18 @@ export function registerModel(program: Command): void {
     .argument('<folder>', 'model folder')
     .description('say whether a model folder will serve: names, shapes, hashes, golden scores, speed')
     .action((folder: string) =>
-      run(async () => {
+      run(async (config) => {
         const { checkModel } = await import('./modelCheck.js');
-        await checkModel(folder, configOrExit(), say);
+        await checkModel(folder, config, say);
       }),
     );
 }
 
 const say = (line: string): void => printAtOnce(`${line}\n`);
 
-/** Commands are imported only when they run, because the native libraries read the environment when they load. */
-async function run(command: () => Promise<void>): Promise<void> {
-  configOrExit();
-  prepareEnvironment();
+async function run(command: (config: Config) => Promise<void>): Promise<void> {
   try {
-    await command();
+    await command(configOrExit());
   } catch (error) {
     if (error instanceof OutputError) throw error;
     process.stderr.write(`acuity model: ${messageOf(error)}\n`);

@@ -1,6 +1,5 @@
 /** The command `acuity score`. */
 import { Option, type Command } from 'commander';
-import { prepareEnvironment } from '../config/options.js';
 import { configOrExit } from './config.js';
 import { FORMATS } from '../lake/inputs.js';
 import type { ScoreOptions } from '../lake/run.js';
@@ -65,8 +64,6 @@ export function registerScore(program: Command): void {
       const options = optionsOf(files, flags);
       if (typeof options === 'string') command.error(`acuity score: ${options}`, { exitCode: EXIT_USAGE });
       const config = configOrExit();
-      prepareEnvironment();
-      // Imported only now, because the native libraries read the environment when they load.
       const { score } = await import('../lake/score.js');
       await score(config, options);
     });

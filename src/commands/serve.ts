@@ -1,6 +1,5 @@
 /** The command `acuity serve`. */
 import type { Command } from 'commander';
-import { prepareEnvironment } from '../config/options.js';
 import { VARIABLES, type Field } from '../config/variables.js';
 import type { ServeHooks } from '../server/service.js';
 import { configOrExit } from './config.js';
@@ -35,8 +34,6 @@ export function registerServe(program: Command, hooks: ServeHooks | undefined): 
     .configureOutput({ outputError: (text, write) => write(withVariable(text)) })
     .action(async () => {
       const config = configOrExit();
-      prepareEnvironment();
-      // Imported only now, because the native libraries read the environment when they load.
       const { serve } = await import('../server/service.js');
       await serve(config, hooks);
     });

@@ -1,6 +1,5 @@
 /** The command `acuity tune`. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { prepareEnvironment } from '../config/options.js';
 import { PAYLOADS } from '../load/payloads.js';
 import { configOrExit } from './config.js';
 import type { TuneOptions } from '../tune/tune.js';
@@ -36,8 +35,6 @@ export function registerTune(program: Command): void {
     .addHelpText('after', '\nRun it on the machine that will serve, with nothing else to do.')
     .action(async (flags: TuneFlags, command: Command) => {
       configOrExit(); // otherwise a mistake in the environment fails every trial
-      prepareEnvironment();
-      // Imported only now: most calls of the command line don't need it.
       const { tune } = await import('../tune/tune.js');
       try {
         await tune(optionsOf(flags));

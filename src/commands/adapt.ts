@@ -4,9 +4,7 @@ import type { Person } from '#adapters/person.js';
 import { PROVIDERS, wayOf, type Provider } from '#adapters/recording.js';
 import { adaptFiles } from '../adapt/adapt.js';
 import { OperatorError } from '../base/errors.js';
-
-/** EX_DATAERR of sysexits.h: other files than expected, or files without a night. */
-const EXIT_DATA = 65;
+import { EXIT } from '../process/exitCodes.js';
 
 interface AdaptFlags extends Omit<Person, 'bornAt'> {
   readonly born?: string;
@@ -60,11 +58,11 @@ async function adapted(
   const person = { ...who, ...(born !== undefined && { bornAt: born }) };
   try {
     const written = await adaptFiles({ provider, files, name, person, ...(zone !== undefined && { zone }) });
-    return written === 0 ? EXIT_DATA : 0;
+    return written === 0 ? EXIT.data : 0;
   } catch (error) {
     if (!(error instanceof OperatorError || isOfFile(error) || error instanceof RangeError)) throw error;
     process.stderr.write(`acuity adapt: ${(error as Error).message}\n`);
-    return EXIT_DATA;
+    return EXIT.data;
   }
 }
 

@@ -5,9 +5,7 @@ import { environment, prepareEnvironment, readConfig, type Config } from '../con
 import { asText, configurationTable, shown } from '../config/documentation.js';
 import { print } from '../process/print.js';
 import { readNorms } from '../norms/norms.js';
-
-/** EX_CONFIG of sysexits.h. */
-const EXIT_MISCONFIGURED = 78;
+import { EXIT } from '../process/exitCodes.js';
 
 /**
  * The configuration of this process. If it has mistakes, prints one line for each and exits with 78. Import native
@@ -27,7 +25,7 @@ export function configOrExit(): Config {
 
 function exitWith(mistakes: readonly string[]): never {
   process.stderr.write(mistakes.map((mistake) => `${mistake}\n`).join(''));
-  process.exit(EXIT_MISCONFIGURED);
+  process.exit(EXIT.misconfigured);
 }
 
 export function registerConfig(program: Command): void {

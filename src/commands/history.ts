@@ -20,9 +20,8 @@ import { HALF_LIFE_NIGHTS, type LongRun, QUANTITIES } from '../history/longRun.j
 import type { Measurements } from '../history/measurements.js';
 import { dateOf } from '../base/days.js';
 import { print } from '../process/print.js';
+import { EXIT } from '../process/exitCodes.js';
 
-/** EX_DATAERR of sysexits.h. */
-const EXIT_DAMAGED = 65;
 const WHICH = 'the history; without it, standard input, which other users of the machine do not see';
 
 export function registerHistory(program: Command): void {
@@ -59,7 +58,7 @@ async function answer(
   process.stderr.write(
     `acuity history ${command}: this is no history, or one that is damaged or of another version\n`,
   );
-  process.exitCode = EXIT_DAMAGED;
+  process.exitCode = EXIT.data;
 }
 
 /**

@@ -9,9 +9,8 @@ import { configOrExit } from './config.js';
 import { judgePage } from './judgePage.js';
 import { addLakeOptions, lakeProblem, namesOf, type LakeFlags } from './lakeOptions.js';
 import { wholeNumber } from './numbers.js';
+import { EXIT } from '../process/exitCodes.js';
 
-/** EX_USAGE of sysexits.h. */
-const EXIT_USAGE = 64;
 const SEED_MAX = 2 ** 31 - 1;
 const DRAWS_MIN = 1_000;
 const DRAWS_MAX = 100_000;
@@ -63,7 +62,7 @@ export function registerJudge(program: Command): void {
       ) => {
         const unknown = percentile.find((name) => !outcome.some(({ column }) => column === name));
         const problem = lakeProblem(files, flags) ?? (unknown && `--percentile ${unknown} is no --outcome`);
-        if (problem !== undefined) command.error(`acuity judge: ${problem}`, { exitCode: EXIT_USAGE });
+        if (problem !== undefined) command.error(`acuity judge: ${problem}`, { exitCode: EXIT.usage });
         const outcomes = outcome.map((one) => ({ ...one, isPercentile: percentile.includes(one.column) }));
         const config = configOrExit();
         const { judgeRows } = await import('../judge/run.js');

@@ -17,6 +17,7 @@ import type { KeyStore, KeyStores } from '../auth/store.js';
 import { systemClock, type Clock } from '../base/clock.js';
 import { textTable } from '../base/table.js';
 import { wholeNumber } from './numbers.js';
+import { EXIT } from '../process/exitCodes.js';
 
 /** A record as operators see it, without the digest. */
 export type KeyView = Omit<KeyRecord, 'digest'> & { readonly state: string };
@@ -49,7 +50,6 @@ const DAILY_MAX = 2 ** 31 - 1;
 /** More than one server can answer. */
 const RATE_MAX = 1_000_000;
 const LABEL_LENGTH_MAX = 200;
-const EXIT_FAILED = 1;
 /** A server may wait for its first key. */
 const NEW = ' is new: no server reads from it yet, unless its ACUITY_KEYS names this place';
 const ISO_DATE = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$/;
@@ -94,7 +94,7 @@ export function registerKeys(program: Command, keysLocation: () => string, clock
       if (!(error instanceof KeyStoreError)) throw error;
       const isNamed = place === '' || error.message.includes(place.replace('file:', ''));
       keys.error(`error: ${error.message}${isNamed ? '' : ` (key store: ${place}${news})`}`, {
-        exitCode: EXIT_FAILED,
+        exitCode: EXIT.failed,
       });
     } finally {
       stores?.close();

@@ -4,9 +4,8 @@ import { configOrExit } from './config.js';
 import { FORMATS } from '../lake/inputs.js';
 import type { ScoreOptions } from '../lake/run.js';
 import { addLakeOptions, lakeProblem, namesOf, type LakeFlags } from './lakeOptions.js';
+import { EXIT } from '../process/exitCodes.js';
 
-/** EX_USAGE of sysexits.h. */
-const EXIT_USAGE = 64;
 const LATE = ['bad', 'fail', 'place'] as const;
 
 interface ScoreFlags
@@ -62,7 +61,7 @@ export function registerScore(program: Command): void {
     )
     .action(async (files: string[], flags: ScoreFlags, command: Command) => {
       const options = optionsOf(files, flags);
-      if (typeof options === 'string') command.error(`acuity score: ${options}`, { exitCode: EXIT_USAGE });
+      if (typeof options === 'string') command.error(`acuity score: ${options}`, { exitCode: EXIT.usage });
       const config = configOrExit();
       const { score } = await import('../lake/score.js');
       await score(config, options);

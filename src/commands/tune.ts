@@ -5,8 +5,8 @@ import { configOrExit } from './config.js';
 import type { TuneOptions } from '../tune/tune.js';
 import { messageOf } from '../base/errors.js';
 import { OutputError } from '../process/print.js';
+import { EXIT } from '../process/exitCodes.js';
 
-const EXIT_FAILED = 1;
 const MINUTES_MAX = 1_440;
 const MS_MAX = 60_000;
 const CONNECTIONS_MAX = 1_024;
@@ -40,7 +40,7 @@ export function registerTune(program: Command): void {
         await tune(optionsOf(flags));
       } catch (error) {
         if (error instanceof OutputError) throw error;
-        command.error(`acuity tune: ${messageOf(error)}`, { exitCode: EXIT_FAILED });
+        command.error(`acuity tune: ${messageOf(error)}`, { exitCode: EXIT.failed });
       }
     });
 }

@@ -8,6 +8,7 @@ import { judgeMeasured, type MeasuredOptions } from './measured.js';
 import { NightRows } from './nightRows.js';
 import { columnsOf, type Outcome } from './outcomes.js';
 import type { Bought, Report } from './report.js';
+import { EXIT } from '../process/exitCodes.js';
 
 /** How nights are found and read, as for `acuity score`. */
 type Reading = Pick<
@@ -32,10 +33,6 @@ export interface Judgement {
   readonly report: Report | undefined;
 }
 
-/** EX_USAGE and EX_DATAERR of sysexits.h. */
-const EXIT_USAGE = 64;
-const EXIT_DATA = 65;
-
 /** Scores nights like `acuity score`, with the same past, and judges the scores by the outcomes beside them. */
 export async function judgeRows(config: Config, order: JudgeOrder): Promise<Judgement> {
   const { person, outcomes, measured, seed, draws } = order;
@@ -51,12 +48,12 @@ export async function judgeRows(config: Config, order: JudgeOrder): Promise<Judg
     process.stderr.write(
       `acuity judge: no scored night has a number in ${empty.outcome.column}: give it on the nights that it is to be judged by\n`,
     );
-    return { code: EXIT_DATA, report: undefined };
+    return { code: EXIT.data, report: undefined };
   }
   const { measured: constants, version } = model;
   if (constants === undefined && measured.length > 0) {
     process.stderr.write(`acuity judge: ${version} takes no measurements: leave out --measured\n`);
-    return { code: EXIT_USAGE, report: undefined };
+    return { code: EXIT.usage, report: undefined };
   }
   const unread = [...outcomes, ...measured].map(({ column }) => ({ column, count: rows.unreadOf(column) }));
   const bought = constants === undefined ? [] : boughtOf(measured, rows, { constants, seed, draws });

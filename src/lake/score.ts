@@ -14,14 +14,7 @@ import { CLEAR_LINE, showProgress, summaryLine, wrapped } from './progress.js';
 import { messageOf, OperatorError } from '../base/errors.js';
 import { NamesError, TableError, TryAgainError } from './errors.js';
 import type { Input } from './inputs.js';
-
-/** Exit codes of sysexits.h: misuse; bad lines; an internal error; standard input or output failed; to be run again. */
-const EXIT_USAGE = 64;
-const EXIT_BAD_LINES = 65;
-const EXIT_SOFTWARE = 70;
-const EXIT_IO = 74;
-const EXIT_AGAIN = 75;
-const EXIT_FAILED_START = 1;
+import { EXIT } from '../process/exitCodes.js';
 
 /**
  * Larger batches than for callers who wait: threads exchange fewer messages, and one wave of histories runs at once.
@@ -63,17 +56,17 @@ export async function scoreRows(config: Config, options: ScoreOptions, command: 
     if (skipped > 0) say(`${skipped} of ${run.inputs.length} files are finished already`);
     if (todo.length === 0 && run.inputs.length > 0) {
       await run.close();
-      process.exit(run.hasFormerBad ? EXIT_BAD_LINES : 0);
+      process.exit(run.hasFormerBad ? EXIT.data : 0);
     }
     scorer = await openOfflineScorer(config, log, (hang) => {
       say(`a worker hangs after line ${tally.lines}: ${JSON.stringify(hang)}`);
-      exitAtOnce(EXIT_SOFTWARE);
+      exitAtOnce(EXIT.software);
     });
     end = await work({ scorer, tally, run, todo, say });
   } catch (error) {
     await run?.close();
     say(`${placeOf(run)}${messageOf(error)}`);
-    process.exit(codeOf(error) ?? EXIT_FAILED_START);
+    process.exit(codeOf(error) ?? EXIT.failed);
   }
   await run.close();
   await scorer.drained();
@@ -126,20 +119,20 @@ async function work({ scorer, tally, run, todo, say }: Work): Promise<Pick<RunEn
   if (!(failure instanceof NamesError))
     say(summaryLine(tally, systemClock.monotonicMs() - startedMs, run.people));
   if (failure === undefined)
-    return { code: tally.badLines > 0 || run.hasFormerBad ? EXIT_BAD_LINES : 0, isWhole: true };
+    return { code: tally.badLines > 0 || run.hasFormerBad ? EXIT.data : 0, isWhole: true };
   const isOurs = failure instanceof OperatorError || failure instanceof OutputError;
   const words = isOurs ? '' : `${isStream ? 'standard ' : ''}input or output failed: `;
   if (!(failure instanceof OutputError && failure.isUnread))
     say(`${placeOf(run)}${words}${messageOf(failure)}`);
-  const code = failure instanceof OutputError ? failure.code : isOurs ? EXIT_BAD_LINES : EXIT_IO;
+  const code = failure instanceof OutputError ? failure.code : isOurs ? EXIT.data : EXIT.io;
   return { code: codeOf(failure) ?? code, isWhole: false };
 }
 
 /** The exit code of what ends a run before or within its work; undefined if it depends on that. */
 function codeOf(error: unknown): number | undefined {
-  if (error instanceof NamesError) return EXIT_USAGE;
-  if (error instanceof TryAgainError || error instanceof FileLockError) return EXIT_AGAIN;
-  return error instanceof TableError ? EXIT_BAD_LINES : undefined;
+  if (error instanceof NamesError) return EXIT.usage;
+  if (error instanceof TryAgainError || error instanceof FileLockError) return EXIT.again;
+  return error instanceof TableError ? EXIT.data : undefined;
 }
 
 function placeOf(run: Run | undefined): string {

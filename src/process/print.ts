@@ -1,12 +1,9 @@
 /** Standard output of commands: complete, or the command fails. (That of the service is its log, `StandardOutput`.) */
 import { writeSync } from 'node:fs';
 import { Socket } from 'node:net';
+import { EXIT } from './exitCodes.js';
 
 const STDOUT = 1;
-/** EX_IOERR of sysexits.h. */
-const EXIT_IO = 74;
-/** As of a program that SIGPIPE ends, which Node ignores. */
-const EXIT_NO_READER = 141;
 
 /** Standard output can't be written. */
 export class OutputError extends Error {
@@ -18,7 +15,7 @@ export class OutputError extends Error {
   constructor(cause: Error) {
     super(`standard output failed: ${cause.message}`, { cause });
     this.isUnread = 'code' in cause && cause.code === 'EPIPE';
-    this.code = this.isUnread ? EXIT_NO_READER : EXIT_IO;
+    this.code = this.isUnread ? EXIT.noReader : EXIT.io;
   }
 }
 

@@ -33,6 +33,7 @@ import { ModelFolder } from './modelFolder.js';
 import { openAdmin, type AdminServer } from './adminListener.js';
 import { tryDesk } from './tryDesk.js';
 import { openTraces } from './traces.js';
+import { EXIT } from '../process/exitCodes.js';
 
 export type ListeningAddress = PublicAddress & {
   readonly adminHost: string;
@@ -50,10 +51,6 @@ export interface ServeHooks {
   readonly areSignalsPassedOn?: boolean;
 }
 
-/** Exit codes, from sysexits.h if it has one. */
-const EXIT_SOFTWARE = 70;
-const EXIT_FAILED_START = 1;
-const EXIT_MISCONFIGURED = 78;
 /** Most keys with limits of their own. Each takes only virtual memory until it is used. */
 const KEYS_MAX = 1 << 20;
 /** Time for the last answers to be written after a worker hung, before the process exits. */
@@ -316,13 +313,13 @@ class Service {
 
   crash(error: unknown): void {
     this.log.fatal({ err: error }, 'unexpected error');
-    void this.leave(EXIT_SOFTWARE);
+    void this.leave(EXIT.software);
   }
 
   private async failStart(error: unknown): Promise<void> {
     this.log.fatal(errorFields(error), 'start failed');
     process.stderr.write(`acuity: ${messageOf(error)}\n`);
-    await this.leave(error instanceof SettingError ? EXIT_MISCONFIGURED : EXIT_FAILED_START);
+    await this.leave(error instanceof SettingError ? EXIT.misconfigured : EXIT.failed);
   }
 
   private isPassedOn(signal: StopSignal): boolean {
@@ -352,7 +349,7 @@ class Service {
     this.stopSwitches();
     if (!(await within(this.drainEndsMs - performance.now(), eventLoops.drain()))) {
       log.error({ drainMs: config.drainMs }, 'requests still in flight at the end of the drain');
-      return this.leave(EXIT_SOFTWARE);
+      return this.leave(EXIT.software);
     }
     // Callers that keep idle connections open, and a disk that takes no counts, are not a failure.
     this.isClosed = await within(CLOSE_MS, this.close(eventLoops));
@@ -377,7 +374,7 @@ class Service {
   private leaveHung(hang: Hang): void {
     this.refuseProbes();
     this.log.fatal({ hangMs: this.config.hangMs, ...hang }, 'a worker hangs');
-    setTimeout(() => void this.leave(EXIT_SOFTWARE), LAST_WORDS_MS);
+    setTimeout(() => void this.leave(EXIT.software), LAST_WORDS_MS);
   }
 
   private leaveBySignal(signal: StopSignal): void {

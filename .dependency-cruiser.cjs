@@ -44,7 +44,7 @@ const LAYERS = {
     'auth',
     'tracing',
   ],
-  admin: ['base', 'process', 'config', 'contract'],
+  admin: ['base', 'files', 'process', 'config', 'contract'],
   server: [
     'base',
     'files',
@@ -80,7 +80,7 @@ const LAYERS = {
     'scoring',
   ],
   adapt: ['packages/adapters', 'base', 'process'],
-  judge: ['base', 'config', 'contract', 'model', 'records', 'pipeline', 'lake'],
+  judge: ['base', 'process', 'config', 'contract', 'model', 'records', 'pipeline', 'lake'],
   load: ['base', 'contract'],
   tune: ['base', 'process', 'config', 'contract', 'load', 'auth'],
 };

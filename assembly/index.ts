@@ -1,3 +1,4 @@
+/** All that the host calls and reads. */
 export * from './layout';
 export {
   CURRENT_SESSION_FIELD,

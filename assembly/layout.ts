@@ -75,7 +75,7 @@ export const MEASURED_BYTES: i32 = 2;
 /** Even, so that they are zeroed together with the data before them. */
 export const TEXTS_LENGTH: i32 = 4;
 /**
- * What the exact path finds in an object or array: start and end of each value, u32 each, for every field by its
+ * The finds of the exact path in an object or array: start and end of each value, u32 each, for every field by its
  * index, or for the first elements. A value with start 0 is absent.
  */
 export const OUTLINE: usize = TEXTS + TEXTS_LENGTH * 8;

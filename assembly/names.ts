@@ -1,5 +1,7 @@
 import { NAMES } from './rules';
 
+/** Recognises the names of fields, and the words of JSON. */
+
 /** Other texts that `same` compares with. */
 const WORDS: StaticArray<string> = ['true', 'false'];
 

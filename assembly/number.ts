@@ -2,6 +2,8 @@ import { EXACT_POWER_MAX, POWERS_OF_TEN } from './layout';
 import { FIVE_EXPONENT_MAX, FIVE_EXPONENT_MIN, POWERS_OF_FIVE } from './tables';
 import { DOT, MINUS, PLUS, ZERO, at, moveTo } from './text';
 
+/** Decodes numbers of any length, as `Number` does. */
+
 /** A mantissa of up to this many digits is exact in an f64, and so is the power of ten below it. */
 const DIGITS_MAX: usize = 15;
 
@@ -67,7 +69,7 @@ export function decodeNumber(): f64 {
 
 /** One more than the largest mantissa of an f64. */
 const MANTISSA_END: u64 = 0x20_0000_0000_0000;
-/** So many significant digits fit a u64. */
+/** The significant digits that fit a u64. */
 const SIGNIFICANT_MAX: i32 = 19;
 /** Beyond it, every number is zero or infinite; so long an exponent still fits. */
 const EXPONENT_MAX: i32 = 100_000_000;

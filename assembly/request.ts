@@ -104,7 +104,7 @@ export function initialise(dayMax: i32, nightMax: i32): usize {
   return (SAMPLES + (<usize>(samplesMax + SAMPLES_SLACK) << 2) + 15) & ~15;
 }
 
-/** What `read` returns if the current session has a recording, of which nothing is read here. */
+/** Returned by `read` if the current session has a recording, of which nothing is read here. */
 export const DEFERRED_RECORDING: i32 = -2;
 let hasRecording: bool = false;
 

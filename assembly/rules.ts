@@ -27,7 +27,7 @@ export function areSentinels(four: v128): v128 {
   return v128.or(v128.or(f32x4.eq(four, f32x4.splat(0)), f32x4.eq(four, f32x4.splat(255))), v128.or(f32x4.eq(four, f32x4.splat(-1)), f32x4.eq(four, f32x4.splat(-2))));
 }
 
-/** Of each scalar but the sex: minimum, maximum, and 1 if only integers are valid. */
+/** Bounds of each scalar but the sex: minimum, maximum, and 1 if only integers are valid. */
 export const SCALAR_BOUNDS: StaticArray<f64> = [0, 172800, 1, 0, 172800, 1, 0, 172800, 1, 0, 172800, 1, 0, 172800, 1, 0, 100, 0, 0, 100, 0, 0, 100, 0, 0, 130, 0, 30, 272, 0, 1, 650, 0];
 export const SCALAR_BOUNDS_LENGTH: i32 = 3;
 

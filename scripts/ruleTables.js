@@ -64,7 +64,7 @@ export function areSentinels(four: v128): v128 {
   return ${anyOf(rules.SENTINELS.map((value) => `f32x4.eq(four, f32x4.splat(${value}))`))};
 }
 
-/** Of each scalar but the sex: minimum, maximum, and 1 if only integers are valid. */
+/** Bounds of each scalar but the sex: minimum, maximum, and 1 if only integers are valid. */
 export const SCALAR_BOUNDS: StaticArray<f64> = [${bounds.join(', ')}];
 export const SCALAR_BOUNDS_LENGTH: i32 = 3;
 
@@ -90,7 +90,7 @@ export const FIVE_EXPONENT_MIN: i32 = ${min};
 export const FIVE_EXPONENT_MAX: i32 = ${max};
 /** The leading 128 bits of 5^FIVE_EXPONENT_MIN … 5^FIVE_EXPONENT_MAX, two words each, the higher one first. */
 export const POWERS_OF_FIVE: StaticArray<u64> = [${powers.join(', ')}];
-/** Of each quantity of the long run: minimum, maximum, and its widest spread. */
+/** Bounds of each quantity of the long run: minimum, maximum, and its widest spread. */
 export const QUANTITY_BOUNDS: StaticArray<f64> = [${bounds.join(', ')}];
 `;
 }

@@ -5,6 +5,8 @@ import type { Field } from './field.js';
 import type { SleepDetails } from './records.js';
 import { DAY_MS } from './zone.js';
 
+/** How long each stage of a sleep lasted, by the sums or the intervals that its provider states. */
+
 type Durations = Pick<SleepDetails, 'stages' | 'asleepS' | 'unmeasuredS' | 'left'>;
 
 /** Seconds. @internal */

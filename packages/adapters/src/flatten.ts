@@ -1,9 +1,6 @@
 import type { Kind } from './sleep.js';
 import type { Stretch } from './durations.js';
 
-/** If intervals overlap, the more specific stage counts: an app may put one stage under the whole night. */
-const RANK: readonly Kind[] = ['asleep', 'light', 'awake', 'rem', 'deep'];
-
 /** Intervals in order, without overlap, and without those of unknown stage. @internal */
 export function flattened(stretches: readonly Stretch[]): Stretch[] {
   const edges = stretches
@@ -27,3 +24,6 @@ export function flattened(stretches: readonly Stretch[]): Stretch[] {
   }
   return flat;
 }
+
+/** If intervals overlap, the more specific stage counts: an app may put one stage under the whole night. */
+const RANK: readonly Kind[] = ['asleep', 'light', 'awake', 'rem', 'deep'];

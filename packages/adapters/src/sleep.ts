@@ -2,6 +2,8 @@ import { known } from './ordered.js';
 import type { Session } from './session.js';
 import { UnitError } from './unitChecks.js';
 
+/** Stages of sleep, and the fields of a session that are made of them. */
+
 export type Stage = 'deep' | 'rem' | 'light' | 'awake';
 
 /** The duration of each stage; without a stage that is not known. @internal */

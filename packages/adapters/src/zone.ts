@@ -1,5 +1,7 @@
 import { AdapterError } from './adapterError.js';
 
+/** Times as providers write them, and the offsets of zones. */
+
 /** @internal */
 export const [MINUTE_MS, HOUR_MS, DAY_MS] = [60_000, 3_600_000, 86_400_000];
 /** Day, time and an optional offset; Apple Health writes spaces between them. */

@@ -2,9 +2,6 @@ import type { NumberField } from './fields.js';
 import { BREATHING } from './plausible.js';
 import { areFractions, normalise, Sleep } from './sleep.js';
 
-/** The numbers of a session. Only those about sleep are examined. */
-type GivenNumbers = { readonly [Field in NumberField]?: number | null | undefined };
-
 /**
  * Values of one session that can't all be true and most likely come from a mistaken unit: scored, they would
  * silently give wrong scores. The service refuses them.
@@ -16,6 +13,9 @@ export interface Contradiction {
   /** Names the likely cause, never a value. */
   readonly msg: string;
 }
+
+/** The numbers of a session. Only those about sleep are examined. */
+type GivenNumbers = { readonly [Field in NumberField]?: number | null | undefined };
 
 export const STAGES = ['deepSleepSeconds', 'remSleepSeconds', 'lightSleepSeconds'] as const;
 export const SHARES = ['deepPercentage', 'remPercentage', 'lightPercentage'] as const;

@@ -1,6 +1,8 @@
 import { FIELD_NAMES, type ObjectKind } from './fields.js';
 import { nearestName } from './nearest.js';
 
+/** Names of fields with a typing error in them. */
+
 /** Every known name is shorter; a longer one is no typing error. */
 export const NAME_LENGTH_MAX = 32;
 /** One edit is allowed for this many letters. */

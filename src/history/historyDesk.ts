@@ -70,10 +70,11 @@ export class HistoryDesk {
     const place = makePlace(history, day);
     const { first, index } = place;
     const pastCount = index - first;
-    if (pastCount > 0) {
-      records.set(history.records.subarray(first * RECORD_LENGTH, index * RECORD_LENGTH), RECORD_LENGTH);
-      targets.set(history.targets.subarray(first * TARGET_LENGTH, index * TARGET_LENGTH));
-    }
+    // Views for them would cost more.
+    for (let at = 0; at < pastCount * RECORD_LENGTH; at++)
+      records[RECORD_LENGTH + at] = history.records[first * RECORD_LENGTH + at]!; // sessions before `index`
+    for (let at = 0; at < pastCount * TARGET_LENGTH; at++)
+      targets[at] = history.targets[first * TARGET_LENGTH + at]!; // as above
     if (place.isKept) this.keep(records, index, day);
     const usual = place.isKept ? history.longRun.usual() : undefined;
     return { pastCount, next: this.next(records, place, session, constants), usual };

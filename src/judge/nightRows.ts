@@ -1,7 +1,6 @@
 /** A sink of scored rows that keeps each night's numbers for the verdict. */
 import { Sleep } from '#rules/sleep.js';
 import type { Job } from '../lake/job.js';
-import { nightOf } from '../lake/night.js';
 import type { PageSink } from '../lake/scorePages.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import { normaliseSleep } from '../pipeline/normalise.js';
@@ -78,8 +77,7 @@ export class NightRows implements PageSink {
     }
     if (!isAny) return;
     this.writeRivals(job, row);
-    const night = nightOf(job.page.moment(row));
-    values[DAY] = typeof night === 'number' ? night : NaN;
+    values[DAY] = job.ofPeople.nights[row] ?? NaN;
     this.nights.add(this.indexOf(String(job.page.person(row))), values);
   }
 
@@ -90,8 +88,7 @@ export class NightRows implements PageSink {
     return value >= 0 && value <= PERCENT ? value : NaN;
   }
 
-  private writeRivals({ records }: Job, row: number): void {
-    if (records === undefined) throw new Error('no records are kept');
+  private writeRivals({ ofPeople: { records } }: Job, row: number): void {
     const first = row * LAYOUT.RECORD_LENGTH;
     normaliseSleep(records, first, this.sleep);
     this.values[MINUTES] = this.sleep.sleepS / SECONDS_PER_MINUTE;

@@ -98,10 +98,6 @@ function columnOf({ name, type }: Field, place: number): PlacedColumn {
   return { name, kind: kindOf(String(type)), typeName: String(type), place };
 }
 
-function isList(type: DataType): boolean {
-  return DataType.isList(type) || DataType.isLargeList(type) || DataType.isFixedSizeList(type);
-}
-
 async function* arrowPages(
   reader: AsyncIterable<RecordBatch>,
   columns: RowColumns,
@@ -143,13 +139,13 @@ function fieldIn(
     return textField({ field }, own.length, (row) => (isNull(row) ? undefined : textOf(row)), problems);
   }
   if (!isSeries) return numberField(field, own.length, numbersOf(vector), isNull);
-  if (!isList(own.type as DataType))
+  const isFixed = DataType.isFixedSizeList(own.type);
+  if (!isFixed && !DataType.isList(own.type) && !DataType.isLargeList(own.type))
     return listField(field, { values: NONE, starts: NONE, ends: NONE }, isNull);
   const starts = new Float64Array(own.length);
   const ends = new Float64Array(own.length);
   const { valueOffsets: offsets, stride } = own as Data<List>;
   for (let row = 0; row < own.length; row++) {
-    const isFixed = DataType.isFixedSizeList(own.type);
     starts[row] = isFixed ? row * stride : Number(offsets[row]);
     ends[row] = isNull(row) ? (starts[row] ?? 0) : isFixed ? (row + 1) * stride : Number(offsets[row + 1]);
   }

@@ -1,5 +1,5 @@
 import { OperatorError } from '../base/errors.js';
-import type { DuckDBDataChunk, DuckDBValue } from '@duckdb/node-api';
+import type { DuckDBDataChunk } from '@duckdb/node-api';
 import bindings, { type DataChunk, type Vector } from '@duckdb/node-bindings';
 import type { SeriesLimits } from '#rules/fields.js';
 import { PROBLEMS, UNPROCESSABLE } from '../contract/problems.js';
@@ -164,7 +164,7 @@ class EngineReader {
   sorted(selects: readonly string[]): string {
     const [person, moment] = [`s${this.selection.person}`, `s${this.selection.moment}`];
     const order = `${person}, TRY_CAST(${moment} AS HUGEINT), ${moment}, n`;
-    return `SELECT * FROM (SELECT *, row_number() OVER () AS n FROM (${selects.join(' UNION ALL ')})) ORDER BY ${order}`;
+    return `SELECT * FROM (SELECT *, CAST(row_number() OVER () AS DOUBLE) AS n FROM (${selects.join(' UNION ALL ')})) ORDER BY ${order}`;
   }
 
   page(chunk: DuckDBDataChunk): Page {
@@ -186,12 +186,8 @@ class EngineReader {
   }
 }
 
-function valuesAt(chunk: DuckDBDataChunk, at: number | undefined): readonly DuckDBValue[] {
-  return at === undefined ? [] : chunk.getColumnValues(at);
-}
-
-function valuesBy(chunk: DuckDBDataChunk, places: ReadonlyMap<string, number>) {
-  return new Map([...places].map(([name, at]) => [name, valuesAt(chunk, at)]));
+function textsAt(chunk: DuckDBDataChunk, at: number | undefined): TextAt {
+  return at === undefined ? () => undefined : textsOf(columnOf(chunk, at), chunk.rowCount, 'letters');
 }
 
 /** What stands beside the sessions of a chunk. No function here sees it, or it would live until the page is written. */
@@ -200,16 +196,16 @@ function besideIn(
   { list, ...places }: Selection,
   first: number | undefined,
 ): Omit<BesideColumns, 'header'> {
-  const [kept, cells] = [valuesBy(chunk, places.kept), valuesBy(chunk, places.cells)];
-  const people = valuesAt(chunk, places.person) as readonly (string | null)[];
-  const moments = valuesAt(chunk, places.moment) as readonly (string | null)[];
-  const numbers = first === undefined ? valuesAt(chunk, list.length) : [];
+  const kept = new Map([...places.kept].map(([name, at]) => [name, textsAt(chunk, at)]));
+  const cells = new Map([...places.cells].map(([name, at]) => [name, chunk.getColumnValues(at)]));
+  const [person, moment] = [textsAt(chunk, places.person), textsAt(chunk, places.moment)];
+  const numbers = first === undefined ? doublesOf(columnOf(chunk, list.length), chunk.rowCount) : undefined;
   return {
-    kept: (name, row) => (kept.get(name)?.[row] as string | null | undefined) ?? undefined,
-    person: (row) => people[row],
-    moment: (row) => moments[row],
+    kept: (name, row) => kept.get(name)?.(row),
+    person,
+    moment,
     cell: (name, row) => trimmedCell(cells.get(name)?.[row]),
-    numberOf: (row) => (first === undefined ? Number(numbers[row]) : first + row),
+    numberOf: (row) => (first === undefined ? (numbers?.[row] ?? NaN) : first + row),
   };
 }
 
@@ -221,7 +217,8 @@ function fieldIn(
   const { field, isSeries, kind, isCell, at } = column;
   const rows = chunk.rowCount;
   const vector = columnOf(chunk, at);
-  if (isCell === true || kind === 'text') return textField(column, rows, textsOf(vector, rows), problems);
+  if (isCell === true || kind === 'text')
+    return textField(column, rows, textsOf(vector, rows, 'bytes'), problems);
   const isNull = isNullIn(validityOf(vector, rows));
   if (isSeries) return listField(field, listsOf(vector, rows, hasFloats(column)), isNull);
   return numberField(field, rows, doublesOf(vector, rows), isNull);
@@ -285,19 +282,29 @@ function itemsOf(vector: Vector, isFloat: boolean): Float32Array | Float64Array 
   return own;
 }
 
-/** The bytes of texts as Latin-1, by row; undefined for null. */
-function textsOf(vector: Vector, rows: number): (row: number) => string | undefined {
+type TextAt = (row: number) => string | undefined;
+
+const NOT_ASCII = /[\x80-\xff]/;
+
+/** Texts by row, undefined for null: their bytes as Latin-1 while the chunk lives, or their letters, also after it. */
+function textsOf(vector: Vector, rows: number, form: 'bytes' | 'letters'): TextAt {
   const { buffer, byteOffset } = bindings.vector_get_data(vector, rows * TEXT_BYTES);
-  const heads = new DataView(buffer, byteOffset, rows * TEXT_BYTES);
-  const inline = Buffer.from(buffer, byteOffset, rows * TEXT_BYTES);
+  const words = new Uint32Array(buffer, byteOffset, (rows * TEXT_BYTES) / 4);
+  const inline = Buffer.from(buffer, byteOffset, rows * TEXT_BYTES).toString('latin1'); // a call for each would cost more
   const isNull = isNullIn(validityOf(vector, rows));
-  return (row) => {
-    if (isNull(row)) return undefined;
+  const bytesAt = (row: number): string => {
     const at = row * TEXT_BYTES;
-    const length = heads.getUint32(at, true);
-    if (length === 1) return String.fromCharCode(heads.getUint8(at + 4)); // a call for each M and F would cost more
-    if (length <= INLINE_MAX) return inline.toString('latin1', at + 4, at + 4 + length);
+    const length = words[at / 4] ?? 0;
+    if (length <= INLINE_MAX) return inline.slice(at + 4, at + 4 + length);
     const own = bindings.get_data_from_pointer(buffer as ArrayBuffer, byteOffset + at + 8, length);
     return Buffer.from(own.buffer, own.byteOffset, length).toString('latin1');
   };
+  const textAt = (row: number): string => {
+    const bytes = bytesAt(row);
+    return form === 'letters' && NOT_ASCII.test(bytes) ? Buffer.from(bytes, 'latin1').toString() : bytes;
+  };
+  const longs: string[] = [];
+  for (let row = form === 'letters' ? 0 : rows; row < rows; row++)
+    if ((words[(row * TEXT_BYTES) / 4] ?? 0) > INLINE_MAX && !isNull(row)) longs[row] = textAt(row);
+  return (row) => (isNull(row) ? undefined : (longs[row] ?? textAt(row)));
 }

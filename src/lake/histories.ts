@@ -3,29 +3,14 @@ import { OperatorError } from '../base/errors.js';
 import { HISTORY_BYTES_MAX, UNMEASURED_BYTES_MAX, textWithChecksum } from '../history/form.js';
 import type { MeasuringConstants } from '../pipeline/measuredRow.js';
 import { WasmParser } from '../reading/wasmParser.js';
+import { LAYOUT } from '../records/layout.js';
 import type { GivenMeasurement, HistoryToCome, ReadRequest } from '../records/request.js';
 import type { ScoredRow } from '../scoring/scorer.js';
+import type { Person, PersonRows } from './job.js';
 
+const { RECORD_LENGTH } = LAYOUT;
+const NOTHING: readonly GivenMeasurement[] = [];
 const PEOPLE_PER_SLAB = 1024;
-
-/** A person with the past, as the bytes that the service returns as text. */
-export interface Person {
-  /** Longer than a part of a slab only with many measurements. */
-  bytes: Uint8Array;
-  /** Of `bytes`; 0 if there is no history yet. */
-  length: number;
-  /** The latest night read, in days since 1970; −Infinity if none is dated. */
-  latest: number;
-}
-
-/** A row to be scored with its person's history. */
-export interface RowOfPerson {
-  /** Days since 1970. */
-  readonly night: number;
-  readonly record: Float64Array;
-  readonly given: readonly GivenMeasurement[];
-  readonly constants: MeasuringConstants | undefined;
-}
 
 /** A person's entry in a state file. */
 export interface SavedPerson {
@@ -60,22 +45,31 @@ export class Histories {
     const first = (index % PEOPLE_PER_SLAB) * UNMEASURED_BYTES_MAX;
     if (first === 0) this.slab = new Uint8Array(PEOPLE_PER_SLAB * UNMEASURED_BYTES_MAX);
     const bytes = this.slab.subarray(first, first + UNMEASURED_BYTES_MAX);
-    const person = { bytes, length: 0, latest: -Infinity };
+    const person = { bytes, length: 0, latest: -Infinity, lastJob: undefined, lastRow: 0 };
     this.people.set(name, person);
     return person;
   }
 
   /**
-   * Places a session of `night` in the person's history, and returns it with its past and the resulting history; the
+   * Places the session of row `row` in its person's history, and returns it with its past and the resulting history; the
    * request is valid until the next one is made ready.
    */
-  ready({ bytes, length }: Person, { night, record, given, constants }: RowOfPerson): ReadRequest {
+  ready(rows: PersonRows, row: number, constants: MeasuringConstants | undefined): ReadRequest {
     const { parser } = this;
-    if (length === 0) parser.desk.clear();
-    else parser.readHistoryBytes(bytes.subarray(0, length));
+    const { bytes, length = 0 } = rows.people[row] ?? {};
+    if (bytes === undefined || length === 0) parser.desk.clear();
+    else parser.readHistoryBytes(bytes, length);
     const request = parser.written(0, 0);
-    request.records.set(record);
-    return parser.placed(request, { day: night, given }, constants);
+    // Creating views for each row would cost more.
+    for (let place = 0; place < RECORD_LENGTH; place++)
+      request.records[place] = rows.records[row * RECORD_LENGTH + place]!; // a record for each row, as below
+    for (let place = 0; place < request.lengths.length; place++)
+      request.lengths[place] = rows.lengths[row * request.lengths.length + place]!;
+    return parser.placed(
+      request,
+      { day: rows.nights[row]!, given: rows.given.get(row) ?? NOTHING },
+      constants,
+    );
   }
 
   /** Stores the history that resulted from a session, with the network's output for it. */

@@ -1,14 +1,48 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PROBLEMS } from '../contract/problems.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
+import { SERIES_FIELDS } from '#rules/fields.js';
 import { LAYOUT } from '../records/layout.js';
 import { explanationOf, type ExplainedRow } from '../pipeline/explanation.js';
 import { adjustedRow, type MeasuringConstants } from '../pipeline/measuredRow.js';
-import { againstOf, type Quality } from '../pipeline/quality.js';
-import type { HistoryToCome, PredictionRequest, ReadRequest } from '../records/request.js';
+import { qualityOf, type QualifiedRequest, type Quality } from '../pipeline/quality.js';
+import type { GivenMeasurement, HistoryToCome, PredictionRequest } from '../records/request.js';
 import type { AdmitOutcome, ScoredRow, ScoreHandler, Timing } from '../scoring/scorer.js';
 import type { RowProblem } from './errors.js';
 import type { Page } from './page.js';
+
+/** A person with the past, as the bytes that the service returns as text. */
+export interface Person {
+  /** Longer than a part of a slab only with many measurements. */
+  bytes: Uint8Array;
+  /** Of `bytes`; 0 if there is no history yet. */
+  length: number;
+  /** The latest night read, in days since 1970; −Infinity if none is dated. */
+  latest: number;
+  /** The row read last, until it is scored: row `lastRow` of this page. */
+  lastJob: Job | undefined;
+  lastRow: number;
+}
+
+/** What rows wait with for their people's rows before them: a column for each thing, and no object for a row. */
+function personRows(rows: number) {
+  return {
+    /** Record i is `records[i · RECORD_LENGTH …]`. */
+    records: new Float64Array(rows * LAYOUT.RECORD_LENGTH),
+    /** As in `ReadRows`. */
+    lengths: new Uint32Array(rows * SERIES_FIELDS.length),
+    /** Days since 1970. */
+    nights: new Int32Array(rows),
+    people: [] as Person[],
+    /** The measurements of rows that have any. */
+    given: new Map<number, readonly GivenMeasurement[]>(),
+    /** The person's next row, which needs this one's scores: row `nextRows[i]` of this page. */
+    nextJobs: Array.from({ length: rows }, (): Job | undefined => undefined),
+    nextRows: new Int32Array(rows),
+  };
+}
+
+export type PersonRows = ReturnType<typeof personRows>;
 
 /** A page being scored, with what is known of each row so far. */
 export class Job {
@@ -23,17 +57,19 @@ export class Job {
   readonly measured = new Map<number, Pick<HistoryToCome, 'tests' | 'ignored'>>();
   /** Explanations as JSON, by row. */
   readonly explanations: string[] = [];
+  /** The quality of each row's data, if requested. */
+  readonly qualities: Quality[] = [];
+  /** Empty without history. */
+  readonly ofPeople: PersonRows;
   /** Rows with neither scores nor a problem yet. */
   private left: number;
   /** Resolves when every row has scores or a problem. */
   readonly whole: Promise<void>;
   private resolve = (): void => undefined;
-  /** The records of the rows, if a later row needs them. */
-  readonly records: Float64Array | undefined;
 
   constructor(
     readonly page: Page,
-    keepsRecords: boolean,
+    hasPeople: boolean,
   ) {
     this.left = page.rows;
     this.whole = new Promise((resolve) => {
@@ -41,11 +77,11 @@ export class Job {
     });
     this.scores = new Float32Array(page.rows * OUTPUT_COLUMNS);
     this.inferMs = new Float32Array(page.rows);
-    this.records = keepsRecords ? new Float64Array(page.rows * LAYOUT.RECORD_LENGTH) : undefined;
+    this.ofPeople = personRows(hasPeople ? page.rows : 0);
   }
 
-  refuse(row: number, problem: RowProblem): void {
-    this.problems.set(row, problem);
+  refuse(row: number, { status, detail }: RowProblem): void {
+    this.problems.set(row, { status, detail });
     this.finished();
   }
 
@@ -58,44 +94,21 @@ export class Job {
 /** Receives the scores of one row. */
 export class RowPlace implements ScoreHandler {
   readonly isGone = false;
-  /** Called with the network's output for the row, or with undefined if it has no scores. */
-  onDone: ((row: ScoredRow | undefined) => void) | undefined;
-  /** The quality of its data, if requested. */
-  quality: Quality | undefined;
   /** The resulting history, if the row has one. */
   history: HistoryToCome | undefined;
 
   constructor(
-    private readonly job: Job,
-    private readonly index: number,
+    readonly job: Job,
+    readonly index: number,
+    /** Told the network's output for the row, or that it has no scores. */
+    private readonly follower?: { done(place: RowPlace, row: ScoredRow | undefined): void },
   ) {}
-
-  /** From 1 on, over the whole input. */
-  get row(): number {
-    return this.job.page.numberOf(this.index);
-  }
-
-  get record(): Float64Array {
-    const { RECORD_LENGTH } = LAYOUT;
-    if (this.job.records === undefined) throw new Error('no records are kept');
-    return this.job.records.subarray(this.index * RECORD_LENGTH, (this.index + 1) * RECORD_LENGTH);
-  }
-
-  /** With --person the past is known only when the row is sent. */
-  tellPast(request: ReadRequest): void {
-    const { quality } = this;
-    this.history = request.history;
-    if (quality === undefined) return;
-    const implausible =
-      request.history?.isOthers === true ? [...quality.implausible, 'history'] : quality.implausible;
-    this.quality = { ...quality, sessions: request.pastCount, against: againstOf(request), implausible };
-  }
 
   scored(row: ScoredRow, { inferMs }: Timing): void {
     const { job, index, history } = this;
     job.inferMs[index] = inferMs;
-    const { tests = [], ignored = [] } = history ?? {};
-    if (tests.length + ignored.length > 0) job.measured.set(index, { tests, ignored });
+    if (history !== undefined && history.tests.length + history.ignored.length > 0)
+      job.measured.set(index, { tests: history.tests, ignored: history.ignored });
     const adjustments = history?.adjustments;
     if (adjustments === undefined) this.answer(row, row.scores, row.offset);
     else {
@@ -104,7 +117,7 @@ export class RowPlace implements ScoreHandler {
       const moved = adjustedRow(adjustments, unmeasured, 0);
       this.answer(row, moved, 0, { scores: unmeasured, offset: 0, adjustments });
     }
-    this.onDone?.(row);
+    this.follower?.done(this, row);
     job.finished();
   }
 
@@ -115,7 +128,8 @@ export class RowPlace implements ScoreHandler {
     offset: number,
     unmeasured?: ExplainedRow['unmeasured'],
   ): void {
-    const { job, index, quality } = this;
+    const { job, index } = this;
+    const quality = job.qualities[index];
     const { explainSettings } = model;
     const first = index * OUTPUT_COLUMNS;
     for (let column = 0; column < OUTPUT_COLUMNS; column++)
@@ -126,12 +140,8 @@ export class RowPlace implements ScoreHandler {
   }
 
   failed(cause: 'expired' | 'fault'): void {
-    this.refused(cause === 'expired' ? PROBLEMS.overloaded : PROBLEMS.internal);
-  }
-
-  refused({ status, detail }: RowProblem): void {
-    this.onDone?.(undefined);
-    this.job.refuse(this.index, { status, detail });
+    this.follower?.done(this, undefined);
+    this.job.refuse(this.index, cause === 'expired' ? PROBLEMS.overloaded : PROBLEMS.internal);
   }
 }
 
@@ -150,9 +160,11 @@ const ROOM_MS = 1;
 /** Sends a row to the scorer. @returns what to await if there is no room yet; until then the request has to stay */
 export function sent(
   scorer: RowScorer,
-  request: PredictionRequest,
+  request: QualifiedRequest,
   place: RowPlace,
 ): Promise<void> | undefined {
+  if (scorer.explainsEach === true) place.job.qualities[place.index] = qualityOf(request);
+  place.history = request.history;
   return scorer.admit(request, place) === 'saturated' ? sentLater(scorer, request, place) : undefined;
 }
 

@@ -1,9 +1,11 @@
 import { OperatorError } from '../base/errors.js';
-import type { Histories, Person, RowOfPerson } from './histories.js';
+import type { Histories } from './histories.js';
 import { FINDINGS_MAX } from '../contract/problems.js';
 import { afterNight } from '../reading/measurementReader.js';
+import { LAYOUT } from '../records/layout.js';
+import type { QualifiedRequest } from '../pipeline/quality.js';
 import type { GivenMeasurement } from '../records/request.js';
-import { sent, type RowPlace, type RowScorer } from './job.js';
+import { RowPlace, sent, type Job, type RowScorer } from './job.js';
 import { nightOf } from './night.js';
 import type { RowProblem } from './errors.js';
 import type { ScoredRow } from '../scoring/scorer.js';
@@ -14,30 +16,12 @@ import type { ScoredRow } from '../scoring/scorer.js';
  */
 export type Late = 'bad' | 'fail' | 'place';
 
-/** What the input says about a row, beside its session. */
-export interface PersonsRow {
-  readonly person: unknown;
-  readonly moment: unknown;
-  /** NaN as the day means the night of the row. */
-  readonly given?: readonly GivenMeasurement[];
-}
-
-/** A row in its person's order. */
-interface Waiting extends RowOfPerson {
-  readonly place: RowPlace;
-  readonly person: Person;
-  /** The person's next row, which needs this one's scores. */
-  next: Waiting | undefined;
-}
-
 /**
  * Scores each person's rows one by one, and different people's rows together: when a row is scored, that person's
  * next row is sent, so that the next nights of many people share batches.
  */
 export class PersonOrder {
-  /** The last row of each person with pending rows. */
-  private readonly last = new Map<Person, Waiting>();
-  private ready: Waiting[] = [];
+  private ready: RowPlace[] = [];
   private isSending = false;
 
   constructor(
@@ -47,62 +31,69 @@ export class PersonOrder {
   ) {}
 
   /**
-   * Takes a row; copies its record.
+   * Takes a row; copies its record. NaN as the day of a measurement means the night of the row.
    * @returns what is wrong with its person or night; undefined if it was taken
    * @throws OperatorError for too many people, or if a late row ends the run
    */
-  take(place: RowPlace, { person, moment, given = [] }: PersonsRow): RowProblem['detail'] | undefined {
-    if (typeof person !== 'string' || person === '')
+  take(
+    job: Job,
+    row: number,
+    { records, lengths }: QualifiedRequest,
+    given: readonly GivenMeasurement[],
+  ): RowProblem['detail'] | undefined {
+    const { page, ofPeople: rows } = job;
+    const name = page.person(row);
+    if (typeof name !== 'string' || name === '')
       return 'the person of this row is missing, or neither text nor a number';
-    const night = nightOf(moment);
+    const night = nightOf(page.moment(row));
     if (typeof night === 'string') return night;
-    const known = this.histories.of(person);
-    const problem = this.late !== 'place' && night < known.latest ? TOO_LATE : undefined;
+    const person = this.histories.of(name);
+    const problem = this.late !== 'place' && night < person.latest ? TOO_LATE : undefined;
     if (problem !== undefined) {
       if (this.late !== 'fail') return problem;
       throw new OperatorError(
-        `row ${place.row} is ${problem}; --late bad puts such rows to the bad ones, and goes on`,
+        `row ${page.numberOf(row)} is ${problem}; --late bad puts such rows to the bad ones, and goes on`,
       );
     }
-    const { constants } = this.scorer;
-    if (given.length > 0 && constants === undefined) return UNMEASURABLE;
-    const ofNight = given.map((one) => ({ ...one, day: Number.isNaN(one.day) ? night : one.day }));
-    const after = ofNight.flatMap(({ day }, at) =>
-      day > night ? [afterNight(['body', 'measurements', at, 'on'])] : [],
-    );
-    if (after.length > 0) return after.slice(0, FINDINGS_MAX);
-    known.latest = Math.max(night, known.latest);
-    const { record } = place;
-    const waiting: Waiting = {
-      place,
-      person: known,
-      night,
-      record,
-      given: ofNight,
-      constants,
-      next: undefined,
-    };
-    const before = this.last.get(known);
-    this.last.set(known, waiting);
-    place.onDone = (row) => this.done(waiting, row);
-    if (before !== undefined) before.next = waiting;
-    else this.send(waiting);
+    if (given.length > 0) {
+      if (this.scorer.constants === undefined) return UNMEASURABLE;
+      const ofNight = given.map((one) => ({ ...one, day: Number.isNaN(one.day) ? night : one.day }));
+      const after = ofNight.flatMap(({ day }, at) =>
+        day > night ? [afterNight(['body', 'measurements', at, 'on'])] : [],
+      );
+      if (after.length > 0) return after.slice(0, FINDINGS_MAX);
+      rows.given.set(row, ofNight);
+    }
+    rows.records.set(records, row * LAYOUT.RECORD_LENGTH);
+    rows.lengths.set(lengths, row * lengths.length);
+    rows.nights[row] = night;
+    rows.people[row] = person;
+    person.latest = Math.max(night, person.latest);
+    const { lastJob, lastRow } = person;
+    person.lastJob = job;
+    person.lastRow = row;
+    if (lastJob === undefined) this.send(job, row);
+    else {
+      const before = lastJob.ofPeople;
+      before.nextJobs[lastRow] = job;
+      before.nextRows[lastRow] = row;
+    }
     return undefined;
   }
 
-  private done(waiting: Waiting, row: ScoredRow | undefined): void {
-    const { person, next, place } = waiting;
-    if (row !== undefined && place.history !== undefined) this.histories.add(person, place.history, row);
-    if (this.last.get(person) === waiting) this.last.delete(person);
-    // Else a row that the collector has aged holds the next one, and so on: all rows stay until it collects the old.
-    waiting.next = undefined;
-    place.history = undefined;
-    place.onDone = undefined;
-    if (next !== undefined) this.send(next);
+  done({ job, index, history }: RowPlace, row: ScoredRow | undefined): void {
+    const { people, nextJobs, nextRows } = job.ofPeople;
+    const person = people[index]!; // it was taken
+    if (row !== undefined && history !== undefined) this.histories.add(person, history, row);
+    if (person.lastJob === job && person.lastRow === index) person.lastJob = undefined;
+    const next = nextJobs[index];
+    // Else a page that the collector has aged holds the next one, and so on: all stay until it collects the old.
+    nextJobs[index] = undefined;
+    if (next !== undefined) this.send(next, nextRows[index]!);
   }
 
-  private send(waiting: Waiting): void {
-    this.ready.push(waiting);
+  private send(job: Job, row: number): void {
+    this.ready.push(new RowPlace(job, row, this));
     if (this.isSending) return;
     this.isSending = true;
     // Runs after a whole batch was answered, so that the rows it unblocks go together.
@@ -111,10 +102,8 @@ export class PersonOrder {
 
   private async sendAll(): Promise<void> {
     for (let index = 0; index < this.ready.length; index++) {
-      const waiting = this.ready[index]!; // index < length
-      const { place } = waiting;
-      const request = this.histories.ready(waiting.person, waiting);
-      place.tellPast(request);
+      const place = this.ready[index]!; // index < length
+      const request = this.histories.ready(place.job.ofPeople, place.index, this.scorer.constants);
       const room = sent(this.scorer, request, place);
       if (room !== undefined) await room;
     }

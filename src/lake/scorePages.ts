@@ -1,5 +1,4 @@
 import { UNPROCESSABLE } from '../contract/problems.js';
-import { qualityOf } from '../pipeline/quality.js';
 import { Job, RowPlace, sent, type RowScorer } from './job.js';
 import { rowProblem, type RowProblem } from './errors.js';
 import { type Page } from './page.js';
@@ -94,19 +93,15 @@ export async function scorePages(
 /** Reads a row and submits it. @returns what to await before reading the next row */
 function start(job: Job, row: number, { scorer, personOrder }: ScorePagesOptions): Promise<void> | undefined {
   const { page } = job;
-  const place = new RowPlace(job, row);
   const request = page.read(row);
-  if ('status' in request) return void place.refused(request);
-  if ('kind' in request) return void place.refused(rowProblem(request));
-  if (scorer.explainsEach === true) place.quality = qualityOf(request);
-  place.history = request.history;
-  if (personOrder === undefined) return sent(scorer, request, place);
-  if (request.pastCount > 0 || request.history !== undefined) return void place.refused(PAST_BESIDE_PERSON);
+  if ('status' in request) return void job.refuse(row, request);
+  if ('kind' in request) return void job.refuse(row, rowProblem(request));
+  if (personOrder === undefined) return sent(scorer, request, new RowPlace(job, row));
+  if (request.pastCount > 0 || request.history !== undefined) return void job.refuse(row, PAST_BESIDE_PERSON);
   const given = page.measured(row);
-  if ('status' in given) return void place.refused(given);
-  place.record.set(request.records);
-  const problem = personOrder.take(place, { person: page.person(row), moment: page.moment(row), given });
-  if (problem !== undefined) place.refused({ status: UNPROCESSABLE.status, detail: problem });
+  if ('status' in given) return void job.refuse(row, given);
+  const detail = personOrder.take(job, row, request, given);
+  if (detail !== undefined) job.refuse(row, { status: UNPROCESSABLE.status, detail });
   return undefined;
 }
 

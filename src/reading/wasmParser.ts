@@ -111,10 +111,10 @@ export class WasmParser {
     return this.isAdopted(this.exports.readHistory(LAYOUT.HISTORY_BYTES, end));
   }
 
-  /** The same for a history's bytes, without their checksum. */
-  readHistoryBytes(bytes: Uint8Array): boolean {
+  /** The same for the first `length` bytes, a history without its checksum. */
+  readHistoryBytes(bytes: Uint8Array, length: number): boolean {
     this.bytes.set(bytes, LAYOUT.HISTORY_BYTES);
-    return this.isAdopted(this.exports.readHistoryBytes(LAYOUT.HISTORY_BYTES + bytes.length));
+    return this.isAdopted(this.exports.readHistoryBytes(LAYOUT.HISTORY_BYTES + length));
   }
 
   private isAdopted(isRead: number): boolean {

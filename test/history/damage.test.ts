@@ -35,7 +35,8 @@ function isTaken(text: string): boolean {
   const isTakenIn = parser.read(Buffer.from(body)) !== undefined;
   if (parser.readHistoryText(text) !== isTakenIn) throw new Error(`differs without a body: ${text}`);
   const bytes = Buffer.from(text.slice(VERSION.length), 'base64url').subarray(0, -CRC_BYTES);
-  if (isTakenIn && !parser.readHistoryBytes(bytes)) throw new Error(`its bytes are none: ${text}`);
+  if (isTakenIn && !parser.readHistoryBytes(bytes, bytes.length))
+    throw new Error(`its bytes are none: ${text}`);
   return isTakenIn;
 }
 

@@ -23,7 +23,7 @@ import {
   TARGET_LENGTH,
   TEXTS,
 } from './layout';
-import { BREATH_HIGH, BREATH_LOW, HEART_HIGH, HEART_LOW, SCALAR_BOUNDS, SCALAR_BOUNDS_LENGTH, SCORES } from './rules';
+import { BREATH_HIGH, BREATH_LOW, HEART_HIGH, HEART_LOW, SCALAR_BOUNDS, SCALAR_BOUNDS_LENGTH, SCORED_NUMBERS, SCORES } from './rules';
 import { QUANTITY_BOUNDS } from './tables';
 
 /** Reads a history. src/history/form.ts draws the format, and writes it. */
@@ -35,7 +35,7 @@ const CHANCE_ONE: u32 = 10_000;
 const CHANCE_UNKNOWN: u32 = 0xffff;
 /** Bits of a session: its numbers, four levels, sex known, male, two labels; the first five numbers are times. */
 const TIMES: i32 = 5;
-const LEVELS_FROM: i32 = SEX;
+const LEVELS_FROM: i32 = SCORED_NUMBERS;
 const VALUES: i32 = LEVELS_FROM + 4;
 const SEX_KNOWN: u32 = 1 << VALUES;
 const SEX_MALE: u32 = SEX_KNOWN << 1;

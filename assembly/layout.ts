@@ -1,4 +1,4 @@
-import { MEASUREMENTS_MAX, PAST_MAX, TARGET_FIELDS } from './rules';
+import { MEASUREMENTS_MAX, PAST_MAX, SESSION_SCALARS, TARGET_FIELDS } from './rules';
 
 /**
  * Offsets in the parser's memory, in bytes. The host reads the exported offsets: there is no second copy of this
@@ -8,7 +8,9 @@ import { MEASUREMENTS_MAX, PAST_MAX, TARGET_FIELDS } from './rules';
 /** Sessions of one request: the current one first, then the past ones, oldest first. */
 export const SESSIONS_MAX: i32 = 1 + PAST_MAX;
 
-/** A record is its scalars, the sex last, and four summaries, all f64; a missing scalar is NaN. */
+/**
+ * A record is its scalars in the order of the rules, the sex last, and four summaries, all f64; a missing scalar is NaN.
+ */
 export const SLEEP_TIME: i32 = 0;
 export const DEEP: i32 = 1;
 export const REM: i32 = 2;
@@ -21,8 +23,8 @@ export const AGE: i32 = 8;
 export const HEIGHT: i32 = 9;
 export const WEIGHT: i32 = 10;
 /** 1 = M, −1 = F. */
-export const SEX: i32 = 11;
-export const SCALARS: i32 = SEX + 1;
+export const SEX: i32 = SESSION_SCALARS - 1;
+export const SCALARS: i32 = SESSION_SCALARS;
 
 /** Series in a record, in the contract's order. */
 export const HR_DAY: i32 = 0;

@@ -2,6 +2,8 @@
 
 export const PAST_MAX: i32 = 5;
 export const MEASUREMENTS_MAX: i32 = 64;
+export const SESSION_SCALARS: i32 = 12;
+export const SCORED_NUMBERS: i32 = 11;
 export const REACTIONS_MAX: i32 = 120;
 export const SCORES: i32 = 5;
 export const TARGET_FIELDS: i32 = 7;

@@ -25,6 +25,8 @@ function assemblyConstants(rules) {
     i32: {
       PAST_MAX: rules.PAST_MAX,
       MEASUREMENTS_MAX: rules.MEASUREMENTS_MAX,
+      SESSION_SCALARS: rules.SESSION_SCALARS.length,
+      SCORED_NUMBERS: Object.keys(rules.SCORED_BOUNDS).length,
       REACTIONS_MAX: rules.REACTIONS.most,
       SCORES: rules.SCORE_FIELDS.length,
       TARGET_FIELDS: FIELD_NAMES.target.length,

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { LABEL_FIELDS, NUMBER_BOUNDS, SCORE_FIELDS, SERIES_FIELDS } from '#rules/fields.js';
+import { LABEL_FIELDS, SCORED_BOUNDS, SCORE_FIELDS, SERIES_FIELDS } from '#rules/fields.js';
 import { hundredths, type Thresholds } from '../pipeline/respond.js';
 import { LAYOUT } from '../records/layout.js';
 import { SCALAR_PLACES, summaryAt } from '../records/places.js';
@@ -30,13 +30,13 @@ const LABELS = LABEL_FIELDS.length;
  * The numbers of a session: bit i says whether number i is present. Times in seconds come first, then the other
  * scalars.
  */
-const NUMBERS = Object.entries(NUMBER_BOUNDS).toSorted(
+const NUMBERS = Object.entries(SCORED_BOUNDS).toSorted(
   ([, one], [, other]) => Number(other.isWhole) - Number(one.isWhole),
 );
 const TIMES = NUMBERS.filter(([, { isWhole }]) => isWhole).length;
 /** The index of each number in a record; the levels of series follow. */
 const PLACES = [
-  ...NUMBERS.map(([field]) => SCALAR_PLACES[field as keyof typeof NUMBER_BOUNDS]),
+  ...NUMBERS.map(([field]) => SCALAR_PLACES[field as keyof typeof SCORED_BOUNDS]),
   ...SERIES_FIELDS.map((field) => summaryAt(0, field) + LEVEL),
 ];
 const VALUES = PLACES.length;
@@ -50,7 +50,7 @@ const STAGES = bitsOf('deepSleepSeconds', 'remSleepSeconds', 'lightSleepSeconds'
 /** Ignored if all three stages are given. */
 const IMPLIED = bitsOf('sleepTimeSeconds', 'deepPercentage', 'remPercentage', 'lightPercentage');
 
-function bitsOf(...fields: (keyof typeof NUMBER_BOUNDS)[]): number {
+function bitsOf(...fields: (keyof typeof SCORED_BOUNDS)[]): number {
   return fields.reduce((bits, field) => bits | (1 << PLACES.indexOf(SCALAR_PLACES[field])), 0);
 }
 

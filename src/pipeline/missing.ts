@@ -1,4 +1,4 @@
-import { SERIES_FIELDS, SESSION_SCALARS } from '#rules/fields.js';
+import { FIELDS_OF_A_SESSION, FIELDS_WITH_EFFECT, SERIES_FIELDS, SESSION_SCALARS } from '#rules/fields.js';
 import { LAYOUT } from '../records/layout.js';
 import { SCALAR_PLACES, summaryAt } from '../records/places.js';
 import type { PredictionRequest } from '../records/request.js';
@@ -20,6 +20,7 @@ export function eachMissingField({ records }: PredictionRequest, missing: (field
 /** Where the current session's record says whether a field is known, in the order of `FIELDS_OF_A_SESSION`. */
 const SERIES_COUNTS = SERIES_FIELDS.map((field) => summaryAt(0, field) + LAYOUT.COUNT);
 const IS_OF_HOUR = SERIES_FIELDS.map((field) => HOUR_FIELDS.includes(field));
-const SCALARS = SESSION_SCALARS.map(
-  (field, index) => [SCALAR_PLACES[field], SERIES_COUNTS.length + index] as const,
+/** The same of its scalars, each with its index there. */
+const SCALARS = SESSION_SCALARS.filter((field) => FIELDS_WITH_EFFECT.includes(field)).map(
+  (field) => [SCALAR_PLACES[field], FIELDS_OF_A_SESSION.indexOf(field)] as const,
 );

@@ -3,20 +3,9 @@ import { LAYOUT } from './layout.js';
 import type { ScoreRecord, SessionFrame } from '../contract/request.js';
 
 /** Where the single-value fields are in a record. */
-export const SCALAR_PLACES: Readonly<Record<(typeof SESSION_SCALARS)[number], number>> = {
-  sleepTimeSeconds: LAYOUT.SLEEP_TIME,
-  deepSleepSeconds: LAYOUT.DEEP,
-  remSleepSeconds: LAYOUT.REM,
-  lightSleepSeconds: LAYOUT.LIGHT,
-  awakeSleepSeconds: LAYOUT.AWAKE,
-  deepPercentage: LAYOUT.DEEP_SHARE,
-  remPercentage: LAYOUT.REM_SHARE,
-  lightPercentage: LAYOUT.LIGHT_SHARE,
-  age: LAYOUT.AGE,
-  height_cm: LAYOUT.HEIGHT,
-  weight_kg: LAYOUT.WEIGHT,
-  sex: LAYOUT.SEX,
-};
+export const SCALAR_PLACES = Object.fromEntries(
+  SESSION_SCALARS.map((field, place) => [field, place]),
+) as Readonly<Record<(typeof SESSION_SCALARS)[number], number>>;
 
 /** The order of the series in a record. */
 export const SERIES_PLACES: Readonly<Record<SeriesField, number>> = {

@@ -9,7 +9,7 @@ import {
   TARGET_COUNT,
   featureAt,
 } from '#acuity/contract/features.js';
-import { FIELDS_OF_A_SESSION, PAST_MAX } from '#rules/fields.js';
+import { FIELDS_OF_A_SESSION, FIELDS_WITH_EFFECT, PAST_MAX } from '#rules/fields.js';
 import type { PredictionRequestBody, Session } from '#acuity/contract/request.js';
 import { featurisePast, featuriseRecord, type PastRows } from '#acuity/pipeline/featurise.js';
 import { eachMissingField } from '#acuity/pipeline/missing.js';
@@ -172,8 +172,8 @@ function missingIn(current_session: object): string[] {
 
 t.test('each field is missed by its own name, whether absent, null or empty', async (t) => {
   t.strictSame(missingIn(session()), []);
-  t.strictSame(missingIn({}), FIELDS_OF_A_SESSION);
-  for (const field of FIELDS_OF_A_SESSION) {
+  t.strictSame(missingIn({}), FIELDS_WITH_EFFECT);
+  for (const field of FIELDS_WITH_EFFECT) {
     const { [field]: _, ...rest } = session();
     t.strictSame(missingIn(rest), [field]);
     t.strictSame(missingIn({ ...session(), [field]: null }), [field]);
@@ -222,7 +222,7 @@ t.test('the explanation names what was left out, as far as it was sent', async (
     [ran, both, both],
     [{ ...ran, RR_day_1h: [] }, ['HR_day_1h'], both],
     [session(), [], []],
-    [{}, [], FIELDS_OF_A_SESSION],
+    [{}, [], FIELDS_WITH_EFFECT],
   ];
   for (const [current_session, left, lacking] of cases) {
     const { notAtRest, missing } = qualityOf(requestOf({ current_session }));

@@ -1,5 +1,7 @@
+import type { NumberField } from '#rules/fields.js';
+
 /** One night and the hour before the moment to score. Leave out unknown values, or give null. */
-export interface Session {
+export interface Session extends Partial<Record<NumberField, number | null>> {
   /** Beats per minute over the hour before, oldest first. */
   HR_day_1h?: number[] | null;
   /** Breaths per minute over the hour before; not R-R intervals. */
@@ -12,17 +14,7 @@ export interface Session {
   HR_night_imputed?: number[] | null;
   /** Another name for `RR_night`. */
   RR_night_imputed?: number[] | null;
-  sleepTimeSeconds?: number | null;
-  deepSleepSeconds?: number | null;
-  remSleepSeconds?: number | null;
-  lightSleepSeconds?: number | null;
-  awakeSleepSeconds?: number | null;
-  /** Fractions or percent points, one scale for all three. */
+  /** All three shares are fractions, or all are percent points. */
   deepPercentage?: number | null;
-  remPercentage?: number | null;
-  lightPercentage?: number | null;
-  age?: number | null;
-  height_cm?: number | null;
-  weight_kg?: number | null;
   sex?: 'M' | 'F' | null;
 }

@@ -47,8 +47,8 @@ interface NumberBounds {
 const SECONDS: NumberBounds = { minimum: 0, maximum: 172_800, isWhole: true };
 const SHARE: NumberBounds = { minimum: 0, maximum: 100, isWhole: false };
 
-/** The fields of a session that are one number each. */
-export const NUMBER_BOUNDS = {
+/** The fields of a session that are one number each, and that the network gets. */
+export const SCORED_BOUNDS = {
   sleepTimeSeconds: SECONDS,
   deepSleepSeconds: SECONDS,
   remSleepSeconds: SECONDS,
@@ -61,6 +61,9 @@ export const NUMBER_BOUNDS = {
   height_cm: { minimum: 30, maximum: 272, isWhole: false },
   weight_kg: { minimum: 1, maximum: 650, isWhole: false },
 } as const satisfies Record<string, NumberBounds>;
+/** Those that the network does not get: no explanation calls them missing, and no history keeps them. */
+const OTHER_BOUNDS = {} as const satisfies Record<string, NumberBounds>;
+export const NUMBER_BOUNDS = { ...SCORED_BOUNDS, ...OTHER_BOUNDS } as const;
 export type NumberField = keyof typeof NUMBER_BOUNDS;
 
 const NUMBER_FIELDS = Object.keys(NUMBER_BOUNDS) as readonly NumberField[];
@@ -70,6 +73,9 @@ export const SESSION_SCALARS = [...NUMBER_FIELDS, 'sex'] as const;
 
 /** All fields of a session, the series first. */
 export const FIELDS_OF_A_SESSION = [...SERIES_FIELDS, ...SESSION_SCALARS] as const;
+
+/** Those that may change a score. */
+export const FIELDS_WITH_EFFECT = FIELDS_OF_A_SESSION.filter((field) => !(field in OTHER_BOUNDS));
 
 /** Minimum and maximum of each numeric scalar. */
 export const SCALAR_BOUNDS = NUMBER_FIELDS.map((field) => ({ field, ...NUMBER_BOUNDS[field] }));

@@ -7,7 +7,7 @@ import { PROBLEMS } from '#acuity/contract/problems.js';
 import type { PredictionRequestBody } from '#acuity/contract/request.js';
 import type { PredictionResponse } from '#acuity/contract/response.js';
 import { dateOf } from '#acuity/base/days.js';
-import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
+import { FIELDS_OF_A_SESSION, LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import { session } from '#fixtures/bodies.js';
 import {
   fileOf,
@@ -198,7 +198,7 @@ t.test('lines of standard input, also with a recording, which has the scores of 
   t.strictSame([first, second].map(plain), asked.map(plain));
   t.strictSame(bad, { row: 2, error: { line: 2, status: 400, detail: 'Malformed JSON at byte 1' } });
   t.strictSame(told.slice(0, 2), [
-    'standard input: all 16 fields of a session found',
+    `standard input: all ${FIELDS_OF_A_SESSION.length} fields of a session found`,
     'standard input: row 2 has no scores (400): Malformed JSON at byte 1',
   ]);
   t.match(told[2], /recording.*sleep.*bedtime_start/);

@@ -82,13 +82,13 @@ export class Batcher implements LineLane {
   }
 
   admit(request: PredictionRequest, handler: ScoreHandler): AdmitOutcome {
-    if (this.places.isShareFull(1, handler.holder)) return 'shareFull';
+    if (this.places.isShareFull(1, handler)) return 'shareFull';
     if (!this.makeRoom()) return 'saturated';
     const variant = this.variantOf(request);
     const batch = this.open[variant] ?? this.openBatch(variant);
     if (batch === undefined) return 'saturated';
     batch.add(request, handler, this.options.clock.monotonicMs());
-    this.places.add('single', 1, handler.holder);
+    this.places.add('single', 1, handler);
     if (batch.rows === 1) this.enqueue(batch);
     if (batch.rows === this.options.batchMax) this.open[variant] = undefined;
     this.scheduleFlush();
@@ -97,14 +97,14 @@ export class Batcher implements LineLane {
 
   reserve(lines: number, holder: number | undefined): AdmitOutcome {
     const { places } = this;
-    if (places.isShareFull(lines, holder)) return 'shareFull';
+    if (places.isShareFull(lines, { holder })) return 'shareFull';
     if (!places.hasRoomFor(lines)) return 'saturated';
-    places.add('line', lines, holder);
+    places.add('line', lines, { holder });
     return 'admitted';
   }
 
   release(lines: number, holder: number | undefined): void {
-    this.places.add('line', -lines, holder);
+    this.places.add('line', -lines, { holder });
     this.tellIdle();
   }
 
@@ -299,7 +299,7 @@ export class Batcher implements LineLane {
   }
 
   private leave(batch: Batch, handler: ScoreHandler | undefined): void {
-    if (handler !== undefined) this.places.add(batch.isOfLines ? 'line' : 'single', -1, handler.holder);
+    if (handler !== undefined) this.places.add(batch.isOfLines ? 'line' : 'single', -1, handler);
   }
 
   /** A run of `batch` is over and its rows are answered; those of a failed batch are answered one by one. */

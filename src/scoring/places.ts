@@ -1,3 +1,5 @@
+import type { ScoreHandler } from './scorer.js';
+
 /** The places of one batcher: of requests that are admitted and not yet scored. */
 export class Places {
   private readonly taken = { single: 0, line: 0 };
@@ -25,8 +27,10 @@ export class Places {
     return this.taken.line + lines <= this.max;
   }
 
-  isShareFull(count: number, holder: number | undefined): boolean {
-    return this.shareMax !== undefined && holder !== undefined && this.of(holder) + count > this.shareMax;
+  isShareFull(count: number, who: Holding): boolean {
+    return (
+      this.shareMax !== undefined && who.holder !== undefined && this.of(who.holder) + count > this.shareMax
+    );
   }
 
   of(holder: number): number {
@@ -34,13 +38,13 @@ export class Places {
   }
 
   /** Takes this many places, or gives them back if it is negative. Those of lines are taken before the lines come. */
-  add(kind: 'single' | 'line', count: number, holder: number | undefined): void {
+  add(kind: 'single' | 'line', count: number, who: Holding): void {
     this.taken[kind] += count;
     this.most = Math.max(this.most, this.pending);
-    if (this.shareMax === undefined || holder === undefined) return;
-    const share = this.of(holder) + count;
-    if (share > 0) this.shares.set(holder, share);
-    else this.shares.delete(holder);
+    if (this.shareMax === undefined || who.holder === undefined) return;
+    const share = this.of(who.holder) + count;
+    if (share > 0) this.shares.set(who.holder, share);
+    else this.shares.delete(who.holder);
   }
 
   /** The most that were pending at once since the last call. */
@@ -50,3 +54,6 @@ export class Places {
     return most;
   }
 }
+
+/** A request or a list, and the key that its places count for; a plain one's is never asked for. */
+type Holding = Pick<ScoreHandler, 'holder'>;

@@ -117,28 +117,20 @@ export class Exchange extends BodyScoring implements HeldRefusal, ExchangeRecord
 
   /** `come`: what has arrived of a body that is thrown away; undefined once it was read. */
   limited(verdict: Limited, come?: ComeSoFar): void {
-    this.refuseBeside(this.limit(verdict), come);
-  }
-
-  private limit(verdict: Limited): Refusal {
     const { limit, retryAfterS, policy, state } = verdict;
     this.caller = verdict;
     const headers =
       headerLine('Retry-After', String(retryAfterS)) +
       headerLine('RateLimit-Policy', policy) +
       headerLine('RateLimit', state);
-    return { cause: LIMIT_CAUSES[limit], headers, ...problemAnswer('rateLimited') };
+    this.refuseBeside({ cause: LIMIT_CAUSES[limit], headers, ...problemAnswer('rateLimited') }, come);
   }
 
   /** `come` as for `limited`. */
   overloaded(cause: OverloadCause, come?: ComeSoFar): void {
-    this.refuseBeside(this.overload(cause), come);
-  }
-
-  private overload(cause: OverloadCause): Refusal {
     const headers = headerLine('Retry-After', String(this.door.retryAfterS()));
     const name = this.door.options.overloadStatus === 429 ? 'overloadedAs429' : 'overloaded';
-    return { cause, headers, ...problemAnswer(name) };
+    this.refuseBeside({ cause, headers, ...problemAnswer(name) }, come);
   }
 
   /**

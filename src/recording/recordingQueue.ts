@@ -11,9 +11,8 @@ import { RecordingReader, type RecordingReaderOptions, type RecordingResult } fr
 export class RecordingQueue {
   private readonly placesOfHolder: number;
   private readonly periodMs: number;
-  /** By holder, in the order of their turns; none of the lists is empty. */
-  private readonly waiting = new Map<number | undefined, WaitingRecording[]>();
-  private waitingCount = 0;
+  /** In the order in which they will be read. */
+  private waiting: WaitingRecording[] = [];
   /** The recording that is being read. */
   private current: { readonly recording: WaitingRecording; isSettled: boolean } | undefined;
   private reader: RecordingReader | undefined;
@@ -32,7 +31,7 @@ export class RecordingQueue {
   }
 
   get pending(): number {
-    return this.waitingCount + (this.current === undefined ? 0 : 1);
+    return this.waiting.length + (this.current === undefined ? 0 : 1);
   }
 
   private get owed(): number {
@@ -47,11 +46,7 @@ export class RecordingQueue {
 
   /** Takes in a recording that has a place. */
   add(recording: WaitingRecording): void {
-    const { holder } = recording;
-    const own = this.waiting.get(holder);
-    if (own === undefined) this.waiting.set(holder, [recording]);
-    else own.push(recording);
-    this.waitingCount++;
+    this.waiting.push(recording);
     this.sweeper ??= setInterval(() => this.sweep(), this.periodMs).unref();
     this.readNext();
   }
@@ -69,13 +64,13 @@ export class RecordingQueue {
   }
 
   private pendingOf(holder: number): number {
-    const isRead = this.current?.recording.holder === holder;
-    return (this.waiting.get(holder)?.length ?? 0) + (isRead ? 1 : 0);
+    const pending = this.current === undefined ? this.waiting : [this.current.recording, ...this.waiting];
+    return pending.filter((one) => one.holder === holder).length;
   }
 
   private readNext(): void {
     if (this.current !== undefined || this.isClosed) return;
-    if (this.waitingCount === 0) return this.tellIdle();
+    if (this.waiting.length === 0) return this.tellIdle();
     const reader = this.readyReader();
     const recording = reader && this.takeNext();
     if (recording === undefined) return;
@@ -90,16 +85,12 @@ export class RecordingQueue {
     });
   }
 
-  /** The holder's turn is over: the others come first. */
+  /** The holder's turn is over then: those of others come before its own. */
   private takeNext(): WaitingRecording | undefined {
-    const [first] = this.waiting;
-    if (first === undefined) return undefined;
-    const [holder, own] = first;
-    const recording = own.shift();
-    this.waiting.delete(holder);
-    if (own.length > 0) this.waiting.set(holder, own);
-    this.waitingCount--;
-    return recording;
+    const [next, ...rest] = this.waiting;
+    const isOwn = ({ holder }: WaitingRecording): boolean => holder === next?.holder;
+    this.waiting = [...rest.filter((one) => !isOwn(one)), ...rest.filter(isOwn)];
+    return next;
   }
 
   /** The reader, if it can take a recording; else one is started, unless that was done a moment ago. */
@@ -121,13 +112,8 @@ export class RecordingQueue {
   private sweep(): void {
     const nowMs = this.options.clock.monotonicMs();
     const isOver = ({ isGone, expiresMs }: WaitingRecording): boolean => isGone || expiresMs <= nowMs;
-    const over = [...this.waiting.values()].flatMap((own) => own.filter(isOver));
-    for (const [holder, own] of this.waiting) {
-      const left = own.filter((recording) => !isOver(recording));
-      if (left.length > 0) this.waiting.set(holder, left);
-      else this.waiting.delete(holder);
-    }
-    this.waitingCount -= over.length;
+    const over = new Set(this.waiting.filter(isOver));
+    this.waiting = this.waiting.filter((recording) => !over.has(recording));
     this.sweepCurrent(nowMs, isOver);
     for (const recording of over) recording.settle('expired');
     this.readNext();

@@ -53,7 +53,7 @@ function hasDuckDb(): boolean {
   return existsSync(PYTHON) && spawnSync(PYTHON, ['-c', 'import duckdb']).status === 0;
 }
 
-/** What a backfill costs, by format: a process for each, its start left out. @throws UsageError */
+/** Measures what a backfill costs, by format: a process for each, its start left out. @throws UsageError */
 export async function runLake(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({
     args: [...args],

@@ -9,7 +9,7 @@ const { runMicro, USAGE: MICRO } = await import('./micro.js');
 const { runLake, USAGE: LAKE } = await import('./lake.js');
 
 interface BenchCommand {
-  /** What question it answers. */
+  /** The question that it answers. */
   readonly answers: string;
   readonly usage: string;
   run(args: readonly string[]): Promise<void>;

@@ -92,7 +92,7 @@ function sectionsOf(
 const cpuOf = ({ cpuMicrosPerRequest }: Result): number => cpuMicrosPerRequest;
 const throughputOf = ({ requests, seconds }: Result): number => requests / seconds;
 
-/** Of each peer that was measured by both: processor time a request by the socket over that by the loopback. */
+/** Processor time a request by the socket over that by the loopback, for each peer that was measured by both. */
 function socketTable(results: readonly Result[]): string[] {
   const rows = [
     ...new Set(results.map(({ peer, payload, mode }) => JSON.stringify([peer, payload, mode]))),

@@ -18,7 +18,7 @@ export async function interleaved<Case, Result>(
   return results;
 }
 
-/** Of `ours` over `theirs`, each repetition with the one beside it; undefined where one side was not measured. */
+/** The ratio of `ours` to `theirs`, each repetition with the one beside it; undefined where one side was not measured. */
 export function ratioOf<Result>(
   ours: readonly Result[],
   theirs: readonly Result[],

@@ -52,7 +52,7 @@ function withParts(text, parts) {
 const code = (name) => `\`${name}\``;
 const withCode = (text) => text.replace(/\b(ACUITY_\w+|acuity_\w+)/g, '`$1`');
 
-/** What the default model answers to `docs/examples/request.json`, as a fenced block. */
+/** The default model's answer to `docs/examples/request.json`, as a fenced block. */
 function exampleAnswer(env) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [join(ROOT, 'dist/main.js'), 'score'], {
     input: `${JSON.stringify(JSON.parse(textOf('docs/examples/request.json')))}\n`,
@@ -108,7 +108,7 @@ ${lines.join('')}} as const;
 `;
 }
 
-/** What is published apart links to the repository that package.json names. */
+/** Makes packages that are published apart link to the repository that package.json names. */
 function addressed() {
   const { repository } = JSON.parse(textOf('package.json'));
   const address = repository.url.replace(/^git\+|\.git$/g, '');

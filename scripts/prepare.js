@@ -29,14 +29,14 @@ export const TSC = 'packages/build-tools/node_modules/typescript/bin/tsc';
 
 /** The rules shared by the service and its clients. */
 const RULES = ['packages/rules/tsconfig.json', 'packages/rules/src'];
-/** What makes sessions of providers' answers, in the service and in the TypeScript client. */
+/** Code that makes sessions of providers' answers, in the service and in the TypeScript client. */
 const ADAPTERS = ['packages/adapters/tsconfig.json', 'packages/adapters/src'];
 /** The norms of tests, which are copied beside the code that reads them. */
 const NORMS = ['packages/norms'];
 /** The TypeScript client, which the server's package contains as `acuity/client`. */
 const CLIENT = ['packages/client-ts/tsconfig.json', 'packages/client-ts/src'];
 
-/** What `dist` is compiled from. */
+/** Sources of `dist`. */
 const SERVICE = [
   'package-lock.json',
   'tsconfig.base.json',
@@ -52,7 +52,7 @@ const COMPILED = {
   'packages/adapters/src': 'dist/adapters',
   'packages/client-ts/src': 'dist/client',
 };
-/** What else is compiled, for those who change the service. */
+/** Other compiled folders, for those who change the service. */
 const TOOLS = {
   test: '.build/test',
   bench: '.build/bench',

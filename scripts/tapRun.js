@@ -118,7 +118,7 @@ export function slowest(results, most) {
     .map(({ path, seconds }) => `${seconds.toFixed(1).padStart(6)}  ${path}`);
 }
 
-/** What was skipped, a line for each reason with the files; `allowed` leaves out the reasons that match. */
+/** The reasons of what was skipped, a line for each with the files; `allowed` leaves out the reasons that match. */
 export function skippedIn(results, allowed) {
   const files = new Map();
   for (const { path, skips } of results)

@@ -33,7 +33,7 @@ const LONG = [
   'torture/',
   'tune/tune',
 ];
-/** What a test starts processes with, servers and browsers among them; most commands of `acuity` are short. */
+/** Imports by which a test starts processes, servers and browsers among them; most commands of `acuity` are short. */
 const STARTERS =
   /node:child_process|playwright-core|\bended\b.*scripts\.js|acuity\(\['tune'|fixtures\/(proxies|redis|browser|promtool|server|stops)\.js/;
 

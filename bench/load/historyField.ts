@@ -5,7 +5,7 @@ import { loadBundle } from '#acuity/model/bundle.js';
 import { createReader, isBodyProblem } from '#acuity/reading/read.js';
 import { MODEL_FOLDER } from '#bench/paths.js';
 
-/** What the shipped model says of measurements. */
+/** The shipped model's constants of measurements. */
 export const { measured: CONSTANTS } = (await loadBundle(MODEL_FOLDER)).manifest;
 
 const FIRST_DAY = 20_000;

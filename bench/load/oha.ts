@@ -8,7 +8,7 @@ import { JSON_TYPE } from '#acuity/contract/mediaTypes.js';
 import type { Load, Measurement } from '#acuity/load/measurement.js';
 import { ROOT } from '#bench/paths.js';
 
-/** What `bench/setup.sh` builds. */
+/** The program that `bench/setup.sh` builds. */
 const OHA = join(ROOT, '.build/tools/bin/oha');
 const TIMEOUT_S = 30;
 const GRACE_MS = 60_000;
@@ -33,7 +33,7 @@ interface OhaOutput {
   readonly errorDistribution: Readonly<Record<string, number>>;
 }
 
-/** Of a request that was still due when the time was over: it was offered, and not answered. */
+/** The error of a request that was still due when the time was over: it was offered, and not answered. */
 const LATE = /deadline/;
 
 /**

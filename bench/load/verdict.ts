@@ -3,12 +3,12 @@ import { spreadOf, type Spread } from '#acuity/load/statistics.js';
 /** A setting of the service that is tried. */
 export interface Setting {
   readonly name: string;
-  /** Of event loops and of the network together. */
+  /** Threads of event loops and of the network together. */
   readonly threads: number;
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** What was measured of a setting, by repetition; rates in the order in which they were asked. */
+/** Measurements of a setting, by repetition; rates in the order in which they were asked. */
 export interface Tried {
   readonly setting: Setting;
   /** Answers a second with every connection busy. */
@@ -48,7 +48,7 @@ export function settingsOf(
   );
 }
 
-/** What to set, in a sentence: the lowest p99 among those that keep up; of several whose median lies within its spread the fewest threads. */
+/** Says what to set, in a sentence: the lowest p99 among those that keep up; of several whose median lies within its spread the fewest threads. */
 export function verdictOn(
   tried: readonly Tried[],
   asked: { readonly rate: number; readonly isRateMeasured: boolean; readonly cores: number },

@@ -25,9 +25,9 @@ import { LINES_MAX } from '#rules/structure.js';
 
 /** A token of a kind may cost this many times what it costs as the dearest plain request: one with its past. */
 const PRICE_MAX = 1.5;
-/** Of the recording of a provider that is the dearest of all that are tried. */
+/** The same for the recording of a provider that is the dearest of all that are tried. */
 const DEAREST_MAX = 3;
-/** Of the recordings that are compared. */
+/** Length of the recordings that are compared. */
 const RECORDING_BYTES = 65_536;
 const CONNECTIONS = 8;
 
@@ -45,7 +45,7 @@ const SESSION = PLAIN.slice(1, -1);
 
 const reader = createReader(DEFAULT_SERIES_LIMITS);
 
-/** What the service charges for reading a body or a line. */
+/** The tokens that the service charges for reading a body or a line. */
 function reading(body: string): number {
   return readingTokens(reader(Buffer.from(body), CONSTANTS), Buffer.byteLength(body));
 }
@@ -155,7 +155,7 @@ function ofRecording(recording: Recording, max = PRICE_MAX): Kind {
   return { body, tokens: recordingTokens(Buffer.byteLength(body)), max };
 }
 
-/** Of each provider an ordinary night, and of its shapes the one that takes the longest to read. */
+/** An ordinary night of each provider, and the one of its shapes that takes the longest to read. */
 function recordingKinds(): Record<string, Kind> {
   const parser = new WasmParser(DEFAULT_SERIES_LIMITS);
   const micros = ({ body, tokens }: Kind): number => {

@@ -32,7 +32,7 @@ const CASES = JSON.parse(readFileSync(join(ROOT, 'packages/cases/adapters.json')
 
 const DAY_MS = 86_400_000;
 const NIGHT_MS = 8 * 3_600_000;
-/** So many parts of a night are read. */
+/** Most parts of a night that are read. */
 const PIECES = 48;
 const NIGHT_SAMPLES = 96;
 /** Cases of a provider that are grown: further ones differ little. */
@@ -208,7 +208,7 @@ function elementsOf(templates: [string, unknown][], kind: Grown['kind'], size: n
 
 interface Move {
   readonly move: (ms: number) => number;
-  /** Of durations. */
+  /** Factor of durations. */
   readonly scale: number;
   readonly kind: Grown['kind'];
   readonly index: number;

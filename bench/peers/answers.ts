@@ -44,7 +44,7 @@ export async function questionsOf(bundle: Bundle, bodies: readonly string[]): Pr
   return questions;
 }
 
-/** What is wrong with an answer; undefined if it is right. Contains no values: requests may be real ones. */
+/** Says what is wrong with an answer; undefined if it is right. Contains no values: requests may be real ones. */
 export function differenceOf(
   { status, body }: Pick<Reply, 'status' | 'body'>,
   expected: ScoreRecord,

@@ -42,7 +42,7 @@ export const ACUITY = service({
 });
 export const FLOOR = nodePeer('floor', 'uWebSockets.js answers a constant after reading the body', false);
 export const FASTIFY = nodePeer('fastify', 'Fastify, Ajv, onnxruntime-node in process', true);
-/** What `bench/setup.sh` builds. */
+/** The program that `bench/setup.sh` builds. */
 const RUST_PROGRAM = join(ROOT, '.build/rust/release/acuity-peer');
 /** The Rust peer loads it at start-up: the same library that the service runs on; undefined where there is none. */
 const ORT = join(ROOT, 'node_modules/onnxruntime-node/bin/napi-v6', process.platform, process.arch);

@@ -12,7 +12,7 @@ import { ACUITY, FLOOR } from './catalogue.js';
 /** How requests arrive: every connection busy, one at a time, or at 60 % of what saturates the service. */
 export type Mode = 'saturation' | 'alone' | 'share';
 
-/** What is measured for every peer in turn. */
+/** A measurement that is made for every peer in turn. */
 export interface Cell {
   readonly payload: PayloadName;
   readonly mode: Mode;
@@ -25,7 +25,7 @@ export interface Result extends Measurement {
   readonly peer: string;
   readonly payload: PayloadName;
   readonly mode: Mode;
-  /** Of all threads of the server. */
+  /** Processor time of all threads of the server. */
   readonly cpuMicrosPerRequest: number;
   /** At its end. */
   readonly rssBytes: number;

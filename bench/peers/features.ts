@@ -16,7 +16,7 @@ import type { PredictionRequest } from '#acuity/records/request.js';
 import { WasmParser } from '#acuity/reading/wasmParser.js';
 import { writeScalars, writeTarget } from '#acuity/records/places.js';
 
-/** What one request feeds to the network. */
+/** The rows that one request feeds to the network. */
 export interface ModelInput {
   readonly session: Float32Array;
   readonly past: PastRows | undefined;

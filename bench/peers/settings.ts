@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** What the runner passes to a peer, as environment variables with the same names for every language. */
+/** Settings that the runner passes to a peer, as environment variables with the same names for every language. */
 export interface PeerSettings {
   /** Whether it is the key: a look-up of its hash, without states, limits or quotas. */
   isKnownKey(key: unknown): boolean;

@@ -29,7 +29,7 @@ export const PLACES: Readonly<Record<Genome['kind'], Readonly<Record<string, str
   },
 };
 
-/** What follows the bulk in place of the last bracket. */
+/** The text after the bulk in place of the last bracket. */
 const ENDS = {
   whole: undefined,
   cut: '',
@@ -41,14 +41,14 @@ const ENDS = {
 } as const;
 export const ENDINGS = Object.keys(ENDS) as (keyof typeof ENDS)[];
 
-/** What fills a body where the bounds of structure limit its items. */
+/** Filling of a body where the bounds of structure limit its items. */
 export const FILLERS = ['none', 'spaces', 'digits', 'zeros', 'letters'] as const;
 
 export interface Genome {
   readonly kind: 'element' | 'member';
-  /** Of `ITEMS`. */
+  /** A name in `ITEMS`. */
   readonly item: string;
-  /** Of `PLACES`. */
+  /** A name in `PLACES`. */
   readonly place: string;
   /** Digits, letters or levels of one item. */
   readonly size: number;

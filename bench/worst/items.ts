@@ -23,7 +23,7 @@ const halfwayFloat = (index: number, size: number): string =>
 
 const KNOWN = ['age', 'sex', 'deepPercentage', 'sleepTimeSeconds', 'HR_night', 'memory', 'past_sessions'];
 
-/** Of each kind by its name. */
+/** The items of each kind by their names. */
 export const ITEMS: Readonly<Record<'element' | 'member', Readonly<Record<string, Item>>>> = {
   element: {
     digits: (index, size) => String(1 + scattered(index, 9)).repeat(size),

@@ -18,7 +18,7 @@ const parser = historyReader();
 const { desk } = parser;
 
 const LONG = chainOf(random, 40, { isFull: true });
-/** Of few and of many nights, of sparse sessions and of full ones, with measurements and without; the last has eight of each score, and sums of older ones. */
+/** Histories of few and of many nights, of sparse sessions and of full ones, with measurements and without; the last has eight of each score, and sums of older ones. */
 const TEXTS = [
   ...[1, 3, 6, 7, 40].map((nights) => chainOf(random, nights)),
   ...[1, 3, 6, 7].map((nights) => chainOf(random, nights, { isFull: true })),

@@ -11,7 +11,7 @@ import { seededRandom } from '#acuity/base/random.js';
 const LIMITS: SeriesLimits = { daySamplesMax: 20, nightSamplesMax: 30 };
 const parser = new WasmParser(LIMITS);
 
-/** Of a body, or of its text. */
+/** The findings in a body, or in its text. */
 function findings(body: unknown): readonly Finding[] {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const outcome = readExactly(Buffer.from(text), LIMITS, parser, CONSTANTS);

@@ -3,6 +3,7 @@ import type { ScoringModel } from '../scoring/scorer.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import type { Job } from './job.js';
 import type { RowProblem } from './errors.js';
+import { besideScores } from './scoreColumns.js';
 
 export interface LineOptions {
   /** Written before the row's number and the scores. */
@@ -19,8 +20,10 @@ export interface LineOptions {
 /** The lines of a page as NDJSON, each with its line feed. */
 export class LineWriter {
   private readonly model: string;
+  private readonly beside: ReturnType<typeof besideScores>;
 
   constructor(private readonly options: LineOptions) {
+    this.beside = besideScores(options);
     const [name = '', version = ''] = options.model.version.split('/');
     this.model = `"model":${JSON.stringify(name)},"model_version":${JSON.stringify(version)}}\n`;
   }
@@ -47,7 +50,7 @@ export class LineWriter {
   }
 
   private scored(job: Job, row: number): string {
-    const { model, explain, isStream, keep } = this.options;
+    const { model, isStream, keep } = this.options;
     const { thresholds } = model;
     const plain = respond(
       job.scores,
@@ -62,8 +65,8 @@ export class LineWriter {
       ...(history && measuredFields(history)),
     };
     const body = more === undefined ? plain : withFields(plain, more);
-    const explanation = explain === true ? `"explanation":${job.explanations[row] ?? 'null'},` : '';
-    return `{${keptMembers(keep, job, row)}"row":${job.page.numberOf(row)},${body.slice(1, -1)},${explanation}${this.model}`;
+    const beside = this.beside.map(({ name, at }) => `"${name}":${at(job, row) ?? 'null'},`).join('');
+    return `{${keptMembers(keep, job, row)}"row":${job.page.numberOf(row)},${body.slice(1, -1)},${beside}${this.model}`;
   }
 
   private refused(job: Job, row: number, { status, detail }: RowProblem): string {

@@ -1,8 +1,6 @@
 import {
   FIELDS_OF_A_SESSION,
-  LABEL_FIELDS,
   MEASURED_FIELDS,
-  SCORE_FIELDS,
   SERIES_ALIASES,
   type MeasuredField,
   type ObjectKind,
@@ -13,6 +11,7 @@ import { UNPROCESSABLE, type Finding } from '../contract/problems.js';
 import { measurementFindings } from '../reading/measurementReader.js';
 import type { GivenMeasurement } from '../records/request.js';
 import { NamesError, type RowProblem } from './errors.js';
+import { OWN_NAMES } from './scoreColumns.js';
 
 /** The columns or fields with a row's person and time. */
 export interface HistoryColumns {
@@ -47,9 +46,6 @@ export function namesBeside({ keep, history, measured = [] }: RowColumns): strin
 }
 
 export const USUAL_KEPT = ['id', 'custom_id'] as const;
-
-/** Prefix of the seven columns without measurements, if rows may have any. */
-export const UNMEASURED_PREFIX = 'unmeasured_';
 
 /** The contract's name for a column, in any case: Hive and unquoted SQL write lower case; undefined for others. */
 export function fieldOf(column: string): string | undefined {
@@ -89,21 +85,6 @@ export interface NamesReport {
   readonly warnings: readonly string[];
 }
 
-/** Columns that the output adds itself, in any format, or in its bad rows. */
-const OWN_NAMES: ReadonlySet<string> = new Set([
-  'row',
-  ...SCORE_FIELDS,
-  ...LABEL_FIELDS,
-  'inference_time_ms',
-  'model',
-  'model_version',
-  ...[...SCORE_FIELDS, ...LABEL_FIELDS].map((name) => UNMEASURED_PREFIX + name),
-  'explanation',
-  'error',
-  'file',
-  'status',
-  'detail',
-]);
 const NESTED = ['past_sessions', 'past_targets', 'past_target', 'current_session'];
 const KINDS = ['request', 'session', 'target', 'measurement'] as const;
 

@@ -6,10 +6,9 @@ import type { Engine } from './engine.js';
 import type { Format } from './inputs.js';
 import type { Job } from './job.js';
 import type { LineOptions } from './lineWriter.js';
-import { UNMEASURED_PREFIX } from './names.js';
 import type { PageSink } from './scorePages.js';
 
-/** A column that a table of scores has after the kept ones. */
+/** A column that a table of scores has after the kept ones. A text is JSON where NDJSON has the same. */
 export interface ScoreColumn {
   readonly name: string;
   readonly type: 'BIGINT' | 'DOUBLE' | 'LABEL' | 'VARCHAR';
@@ -37,8 +36,32 @@ export interface SinkOptions extends LineOptions {
   readonly engine: () => Promise<Engine>;
 }
 
+/** What a row has beside its scores if it is asked for: a column in tables, a member in NDJSON. */
+const BESIDE: readonly (ScoreColumn & { isAsked(options: LineOptions): boolean })[] = [
+  {
+    name: 'explanation',
+    type: 'VARCHAR',
+    at: ({ explanations }, row) => explanations[row],
+    isAsked: ({ explain }) => explain === true,
+  },
+];
+
+export function besideScores(options: LineOptions): readonly ScoreColumn[] {
+  return BESIDE.filter(({ isAsked }) => isAsked(options));
+}
+
+/** Prefix of the seven columns without measurements, if rows may have any. */
+const UNMEASURED_PREFIX = 'unmeasured_';
+
+/** Columns that the output adds itself, in any format, or in its bad rows. */
+export const OWN_NAMES: ReadonlySet<string> = new Set([
+  ...['row', 'inference_time_ms', 'model', 'model_version', 'error', 'file', 'status', 'detail'],
+  ...[...SCORE_FIELDS, ...LABEL_FIELDS].flatMap((name) => [name, UNMEASURED_PREFIX + name]),
+  ...BESIDE.map(({ name }) => name),
+]);
+
 export function scoreColumns(options: SinkOptions): ScoreColumn[] {
-  const { model, measured, explain, isStream, format } = options;
+  const { model, measured, isStream, format } = options;
   const { thresholds, version } = model;
   const text = (name: string, at: ScoreColumn['at']): ScoreColumn => ({ name, type: 'VARCHAR', at });
   /** Row i's scores are `scoresOf(job, i)[i · stride …]`. */
@@ -70,7 +93,7 @@ export function scoreColumns(options: SinkOptions): ScoreColumn[] {
       return { ...column, always: isStream ? undefined : own };
     }),
     ...(measured === true ? scored(UNMEASURED_PREFIX, ({ unmeasured }, row) => unmeasured.get(row), 0) : []),
-    ...(explain === true ? [text('explanation', ({ explanations }, row) => explanations[row])] : []),
+    ...besideScores(options),
     ...(isStream ? [text('error', (job, row) => errorOf(job, row, format))] : []),
   ];
 }

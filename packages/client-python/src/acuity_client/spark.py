@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from pyspark import TaskContext
-from pyspark.sql.types import DoubleType, StringType, StructField, StructType
+from pyspark.sql.types import DoubleType, LongType, StringType, StructField, StructType
 
-from ._bulk import SCORES, BulkError, ScoreCommand, ScoreProcesses
+from ._bulk import BulkError, ScoreCommand, ScoreProcesses
 
 __all__ = ["BulkError", "ScoreCommand", "score"]
 
@@ -33,9 +33,9 @@ def score(frame: Any, command: ScoreCommand = ScoreCommand(), *, parts: int | No
     elif parts is not None:
         frame = frame.repartition(parts)
     kept = [frame.schema[name] for name in command.kept(frame.columns)]
-    scores = [StructField(name, DoubleType()) for name in SCORES]
-    schema = StructType([*kept, *scores, *(StructField(name, StringType()) for name in command.texts())])
-    return frame.mapInArrow(_Scorer(command), schema)
+    types = {int: LongType(), float: DoubleType(), str: StringType()}
+    scores = [StructField(name, types[kind]) for name, kind in command.columns().items()]
+    return frame.mapInArrow(_Scorer(command), StructType([*kept, *scores]))
 
 
 class _Scorer:

@@ -1,21 +1,8 @@
 import { measuredFields, respond, withFields } from '../pipeline/respond.js';
-import type { ScoringModel } from '../scoring/scorer.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import type { Job } from './job.js';
 import type { RowProblem } from './errors.js';
-import { besideScores } from './scoreColumns.js';
-
-export interface LineOptions {
-  /** Written before the row's number and the scores. */
-  readonly keep: readonly string[];
-  readonly model: ScoringModel;
-  /** Adds each row's explanation: an object in NDJSON, its JSON as text in a column. */
-  readonly explain?: boolean;
-  /** Adds columns with the scores without measurements; NDJSON has them in those rows where any counts. */
-  readonly measured?: boolean;
-  /** Bad rows stay in their places, and lines have the model's time. */
-  readonly isStream: boolean;
-}
+import { besideScores, type LineOptions } from './scoreColumns.js';
 
 /** The lines of a page as NDJSON, each with its line feed. */
 export class LineWriter {

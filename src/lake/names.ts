@@ -11,7 +11,6 @@ import { UNPROCESSABLE, type Finding } from '../contract/problems.js';
 import { measurementFindings } from '../reading/measurementReader.js';
 import type { GivenMeasurement } from '../records/request.js';
 import { NamesError, type RowProblem } from './errors.js';
-import { OWN_NAMES } from './scoreColumns.js';
 
 /** The columns or fields with a row's person and time. */
 export interface HistoryColumns {
@@ -25,8 +24,8 @@ export interface WantedColumns {
   readonly keep?: readonly string[] | undefined;
   /** Set if history is used. */
   readonly history?: HistoryColumns | undefined;
-  /** Written to no output, so they need not differ from its columns. */
-  readonly isRead?: boolean;
+  /** The columns of the output, if there is one: no kept one may have such a name. */
+  readonly reserved?: ReadonlySet<string> | undefined;
 }
 
 /** What is needed of an input's rows beside the session. */
@@ -95,7 +94,7 @@ const KINDS = ['request', 'session', 'target', 'measurement'] as const;
  */
 export function readNames(
   names: InputNames | undefined,
-  { keep, history, isRead }: WantedColumns,
+  { keep, history, reserved }: WantedColumns,
   mayVary: boolean,
 ): NamesReport {
   const usual = USUAL_KEPT.filter((name) => mayVary || names?.beside.includes(name) !== false);
@@ -105,7 +104,7 @@ export function readNames(
   const kept = through.filter((name) => names?.ofPath?.has(name) !== true || keep?.includes(name) === true);
   const measured = measuredColumns(names?.thing === 'column' ? names.kinds.session : []);
   const columns = { keep: [...new Set(kept)], history, measured };
-  const own = isRead === true ? undefined : columns.keep.find((name) => OWN_NAMES.has(name));
+  const own = columns.keep.find((name) => reserved?.has(name) === true);
   if (own !== undefined)
     throw new NamesError(
       `${own} can't be kept: the output has a column of that name, so give yours another one`,

@@ -20,7 +20,7 @@ import type { RowScorer } from './job.js';
 import type { OpenInput } from './page.js';
 import { PersonOrder, type Late } from './personOrder.js';
 import { Results, digestOf, type Shape } from './results.js';
-import type { ScoreSink, SinkOptions, WriteBytes } from './scoreColumns.js';
+import { OWN_NAMES, type ScoreSink, type SinkOptions, type WriteBytes } from './scoreColumns.js';
 import { scorePages, type PageSink, type RowTally } from './scorePages.js';
 import { openSink } from './sinks.js';
 import { StateFile } from './state.js';
@@ -350,7 +350,7 @@ export class Run {
     const { keep, history, into } = this.options;
     const isRead = into !== undefined;
     const mayVary = !isRead && target.format === 'ndjson' && target.outputFormat === 'ndjson';
-    return readNames(names, { keep, history, isRead }, mayVary);
+    return readNames(names, { keep, history, reserved: isRead ? undefined : OWN_NAMES }, mayVary);
   }
 
   private tellZoned(name: string, { keep, keptTypes = [] }: SinkOptions): void {

@@ -2,10 +2,10 @@ import type { RecordBatch } from 'apache-arrow';
 import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import { hundredths, rounded } from '../pipeline/respond.js';
+import type { ScoringModel } from '../scoring/scorer.js';
 import type { Engine } from './engine.js';
 import type { Format } from './inputs.js';
 import type { Job } from './job.js';
-import type { LineOptions } from './lineWriter.js';
 import type { PageSink } from './scorePages.js';
 
 /** A column that a table of scores has after the kept ones. A text is JSON where NDJSON has the same. */
@@ -25,6 +25,18 @@ export type WriteBytes = (bytes: string | Uint8Array) => Promise<void>;
 export interface ScoreSink extends PageSink {
   /** Writes the rest; does not close the destination. */
   end(): Promise<void>;
+}
+
+export interface LineOptions {
+  /** Written before the row's number and the scores. */
+  readonly keep: readonly string[];
+  readonly model: ScoringModel;
+  /** Adds each row's explanation: an object in NDJSON, its JSON as text in a column. */
+  readonly explain?: boolean;
+  /** Adds columns with the scores without measurements; NDJSON has them in those rows where any counts. */
+  readonly measured?: boolean;
+  /** Bad rows stay in their places, and lines have the model's time. */
+  readonly isStream: boolean;
 }
 
 export interface SinkOptions extends LineOptions {

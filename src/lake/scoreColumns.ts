@@ -67,7 +67,14 @@ const UNMEASURED_PREFIX = 'unmeasured_';
 
 /** Columns that the output adds itself, in any format, or in its bad rows. */
 export const OWN_NAMES: ReadonlySet<string> = new Set([
-  ...['row', 'inference_time_ms', 'model', 'model_version', 'error', 'file', 'status', 'detail'],
+  'row',
+  'inference_time_ms',
+  'model',
+  'model_version',
+  'error',
+  'file',
+  'status',
+  'detail',
   ...[...SCORE_FIELDS, ...LABEL_FIELDS].flatMap((name) => [name, UNMEASURED_PREFIX + name]),
   ...BESIDE.map(({ name }) => name),
 ]);

@@ -40,11 +40,11 @@ const STYLE = `
 .axis .dot{top:.26rem;bottom:auto;width:.5rem;height:.5rem;margin-left:-.25rem;border-radius:50%;background:var(--muted)}
 .own-part .span,.own-part .dot{background:var(--one)}
 .scale{display:flex;justify-content:space-between;color:var(--muted);font-size:.75rem;margin:0 3.6rem 0 10.1rem}
-.power{display:grid;grid-template-columns:16rem 1fr;gap:.2rem .8rem;align-items:center;font-size:.85rem}
+.power .line{grid-template-columns:16rem 1fr 8rem}
 .track{position:relative;height:.8rem;background:var(--grid);border-radius:2px}
 .track span{position:absolute;inset:0 auto 0 0;background:var(--muted);border-radius:2px;max-width:100%}.power .track span,.own-part .track span{background:var(--one)}
 details{margin:.6rem 0}summary{cursor:pointer;color:var(--muted)}
-@media(max-width:40rem){.forests{grid-template-columns:1fr}.line{grid-template-columns:7.2rem 1fr 2.6rem;font-size:.78rem}.scale{margin:0 3.2rem 0 7.8rem}.power{grid-template-columns:1fr}}
+@media(max-width:40rem){.forests{grid-template-columns:1fr}.line{grid-template-columns:7.2rem 1fr 2.6rem;font-size:.78rem}.scale{margin:0 3.2rem 0 7.8rem}.power .line{grid-template-columns:7.2rem 1fr 6rem}}
 `;
 
 const HOW_TO_READ = `Rank correlations with ${100 - 100 * ALPHA} % intervals over people; right is as foretold. Beside rivals: what the score still says once minutes asleep, heart rate and the own last outcomes are known. Dotted: what the card lets expect. A coin shows what chance gives.`;
@@ -88,13 +88,11 @@ export function judgePage(report: Report): string {
 }
 
 function powerBars(verdicts: readonly OutcomeVerdict[]): string {
-  const rows = verdicts.flatMap((verdict) =>
+  const rows = verdicts.flatMap(({ people, outcome, views }) =>
     VIEWS.map((view) => {
-      const { people } = verdict;
-      const { peopleNeeded } = verdict.views[view];
-      const share = Math.min(1, people / peopleNeeded);
-      const name = `${verdict.outcome.column}, ${VIEW_WORDS[view]}`;
-      return `<span>${escapeHtml(name)}</span><span class="line" style="grid-template-columns:1fr 8rem"><span class="track"><span style="width:${(100 * share).toFixed(1)}%"></span></span><span>${grouped(people)} of ${escapeHtml(roughly(peopleNeeded))}</span></span>`;
+      const { peopleNeeded } = views[view];
+      const name = `${outcome.column}, ${VIEW_WORDS[view]}`;
+      return bar(name, Math.min(1, people / peopleNeeded), `${grouped(people)} of ${roughly(peopleNeeded)}`);
     }),
   );
   return `<div class="power">${rows.join('')}</div>`;
@@ -102,13 +100,16 @@ function powerBars(verdicts: readonly OutcomeVerdict[]): string {
 
 /** The mean errors of one number of tests as bars. */
 function errorBars({ tests, nights, errors, gain }: Purchase): string {
-  const most = Math.max(...WAYS.map((way) => errors[way].value));
+  const largest = Math.max(...WAYS.map((way) => errors[way].value));
   const rows = WAYS.map((way) => {
-    const width = (100 * errors[way].value) / most;
-    const isOwn = way === 'measured';
-    return `<div class="line${isOwn ? ' own-part' : ''}"><span>${WAY_WORDS[way]}</span><span class="track"><span style="width:${width.toFixed(1)}%"></span></span><b>${fixed(errors[way].value, 1)}</b></div>`;
+    const { value } = errors[way];
+    return bar(WAY_WORDS[way], value / largest, fixed(value, 1), way === 'measured');
   });
   return `<figure class="forest"><figcaption>${tests === 1 ? 'one test' : `${tests} tests`} <span class="found">· ${grouped(nights)} nights, gain on the score ${withInterval(gain, 1)}</span></figcaption>${rows.join('')}</figure>`;
+}
+
+function bar(name: string, share: number, text: string, isOwn = false): string {
+  return `<div class="line${isOwn ? ' own-part' : ''}"><span>${escapeHtml(name)}</span><span class="track"><span style="width:${(100 * share).toFixed(1)}%"></span></span><b>${escapeHtml(text)}</b></div>`;
 }
 
 /** The end of the scale on both sides, the same for both views. */

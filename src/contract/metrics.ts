@@ -91,6 +91,9 @@ const MS: { readonly scale: number } = { scale: 0.001 };
 /** Recorded in milliseconds, from 2 µs to 16 s. */
 const TIMES = { ...MS, minExponent: -9, maxExponent: 14, splitBits: 3, exportEvery: 4 } as const;
 
+/** Whole numbers up to 1,024. */
+const NUMBERS = { minExponent: 0, maxExponent: 10, splitBits: 0, exportEvery: 1 } as const;
+
 /** The metrics that the event loops write. */
 export const METRICS = {
   requests: {
@@ -133,10 +136,7 @@ export const METRICS = {
     type: 'histogram',
     name: 'acuity_list_lines',
     help: 'Lines of each list (application/x-ndjson) that was answered; in every other metric a line counts as a request, and a list that was refused as a whole as one',
-    minExponent: 0,
-    maxExponent: 10,
-    splitBits: 0,
-    exportEvery: 1,
+    ...NUMBERS,
   },
   recordings: {
     type: 'counter',
@@ -165,10 +165,7 @@ export const METRICS = {
     name: 'acuity_batch_rows',
     help: 'Requests that ran together, by graph: without history, with it, and explained',
     labels: { graph: BATCH_VARIANTS },
-    minExponent: 0,
-    maxExponent: 10,
-    splitBits: 0,
-    exportEvery: 1,
+    ...NUMBERS,
   },
   workerBusy: {
     type: 'counter',

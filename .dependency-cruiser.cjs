@@ -97,7 +97,6 @@ const OWNERS = {
   commander: ['^src/main\\.ts$', '^src/commands/'],
   'lru-cache': ['^src/auth/'],
   '@opentelemetry': ['^src/tracing/exporter\\.ts$'],
-  'prom-client': ['^src/admin/metricsExport\\.ts$'],
 };
 
 /** What an entry of LAYERS names: a folder of src, some of its files, or a package. */

@@ -13,7 +13,7 @@ import { packageVersion } from '../process/packageVersion.js';
 import { Dashboard } from './dashboard.js';
 import { listenAdmin } from './listener.js';
 import type { ProcessState } from './measurements.js';
-import { exportMetrics } from './metricsExport.js';
+import { metricsText } from './metricsExport.js';
 import { rssReader } from './processMetrics.js';
 import { TimeSeries } from './timeSeries.js';
 import type { TryAnswer, TryQuestion } from './tryDesk.js';
@@ -54,7 +54,7 @@ async function open(main: MessagePort, first: ProcessState): Promise<number> {
     names: config.adminHosts.split(',').map((name) => name.trim()),
     heartbeats,
     silentMs,
-    metrics: exportMetrics(reader, () => ({ version, config, state: state(), rssBytes: rssBytes() })),
+    metrics: () => metricsText(reader, { version, config, state: state(), rssBytes: rssBytes() }),
     dashboard: new Dashboard({
       reader,
       timeSeries: new TimeSeries({ reader, clock: systemClock, workers: config.workers, rssBytes }),

@@ -9,7 +9,7 @@ import { PROBLEMS } from '../contract/problems.js';
 import type { Dashboard } from './dashboard.js';
 import { answer } from './jsonAnswer.js';
 import type { ProcessState } from './measurements.js';
-import type { MetricsExport } from './metricsExport.js';
+import { METRICS_TYPE } from './metricsExport.js';
 import { pageAt } from './pages.js';
 import { answerTry, TRY_PATH, type TryScore } from './tryDesk.js';
 
@@ -22,7 +22,8 @@ export interface ListenerOptions {
   readonly heartbeats: SharedArrayBuffer;
   /** How long an event loop may be silent before probes get 503. */
   readonly silentMs: number;
-  readonly metrics: MetricsExport;
+  /** As `metricsText`. */
+  metrics(): string | Promise<string>;
   readonly dashboard: Dashboard;
   /** Whether the page `/try` exists. */
   readonly hasTry: boolean;
@@ -82,8 +83,8 @@ export async function listenAdmin(
     const page =
       path === '/metrics'
         ? {
-            headers: { 'Content-Type': metrics.contentType, 'Cache-Control': 'no-store' },
-            body: await metrics.text(),
+            headers: { 'Content-Type': METRICS_TYPE, 'Cache-Control': 'no-store' },
+            body: await metrics(),
           }
         : pageAt(path, hasTry);
     if (page === undefined) return answer(response, 404, { detail: 'Not Found' });

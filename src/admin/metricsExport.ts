@@ -1,5 +1,4 @@
 /** The export of all metrics as Prometheus text. */
-import { Registry, type Metric } from 'prom-client';
 import {
   bucketBound,
   labelSets,
@@ -11,11 +10,8 @@ import {
 import { METRICS, type LoopCatalogue } from '../contract/metrics.js';
 import { PROCESS_METRICS, type ProcessMetric, type ProcessNow } from './processMetrics.js';
 
-export interface MetricsExport {
-  readonly contentType: string;
-  /** All metrics as Prometheus text. */
-  text(): Promise<string>;
-}
+/** The media type of the text: Prometheus' exposition format. */
+export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 /** One number with its labels. */
 interface Sample {
@@ -24,30 +20,27 @@ interface Sample {
   readonly metricName?: string;
 }
 
-/** The only user of prom-client, which formats the text from numbers read when it is asked. */
-export function exportMetrics(reader: MetricReader<LoopCatalogue>, now: () => ProcessNow): MetricsExport {
-  const registry = new Registry();
-  for (const [key, spec] of Object.entries(METRICS) as [keyof LoopCatalogue, MetricSpec][]) {
-    register(registry, spec, () => samplesOf(reader, key, spec));
-  }
-  for (const metric of Object.values<ProcessMetric>(PROCESS_METRICS)) {
-    register(registry, metric, () => [{ value: metric.read(now()), labels: metric.labelsOf?.(now()) ?? {} }]);
-  }
-  return { contentType: registry.contentType, text: () => registry.metrics() };
+/** All metrics as Prometheus text. */
+export function metricsText(reader: MetricReader<LoopCatalogue>, now: ProcessNow): string {
+  const ofLoops = (Object.entries(METRICS) as [keyof LoopCatalogue, MetricSpec][]).map(([key, spec]) =>
+    metricText(spec, samplesOf(reader, key, spec)),
+  );
+  const ofProcess = Object.values<ProcessMetric>(PROCESS_METRICS).map((metric) =>
+    metricText(metric, [{ value: metric.read(now), labels: metric.labelsOf?.(now) ?? {} }]),
+  );
+  return [...ofLoops, ...ofProcess].join('');
 }
 
-/** Registers a metric whose samples prom-client only requests: prom-client itself counts nothing. */
-function register(
-  registry: Registry,
-  { name, help, type }: MetricSpec,
-  samples: () => readonly Sample[],
-): void {
-  const metric = {
-    name,
-    help,
-    get: () => Promise.resolve({ name, help, type, aggregator: 'sum', values: samples() }),
-  };
-  registry.registerMetric(metric as unknown as Metric);
+function metricText({ name, help, type }: MetricSpec, samples: readonly Sample[]): string {
+  const lines = samples.map(({ metricName = name, labels = {}, value }) => {
+    const set = Object.entries(labels).map(([label, text]) => `${label}="${escaped(text)}"`);
+    return `${metricName}${set.length > 0 ? `{${set.join(',')}}` : ''} ${value}\n`;
+  });
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[\\"\n]/g, (one) => (one === '\n' ? '\\n' : `\\${one}`));
 }
 
 function samplesOf(

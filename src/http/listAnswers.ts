@@ -98,7 +98,7 @@ export class ListAnswers {
 export interface ListAnswersOptions {
   /** How many answers there are. */
   readonly lines: number;
-  /** Of bodies: unwritten answers take memory from it, as `holder`'s. */
+  /** The budget of bodies: unwritten answers take memory from it, as `holder`'s. */
   readonly budget: BodyBudget;
   readonly holder: number;
   /** The answers from line `first` on were written, with these statuses. */

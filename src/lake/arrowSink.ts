@@ -21,6 +21,8 @@ import {
   type WriteBytes,
 } from './scoreColumns.js';
 
+/** Scores as a stream of Arrow. */
+
 interface Column {
   readonly field: Field;
   readonly data: Data;

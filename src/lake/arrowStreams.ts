@@ -1,11 +1,13 @@
 import { Message } from 'apache-arrow';
 import { TableError } from './errors.js';
 
+/** Tells apart the tables of `--tables`, which come one after the other. */
+
 /** Precedes the metadata of a message: -1 and the length; a length of 0 ends the stream. */
 const PREFIX_BYTES = 8;
 const CONTINUATION = -1;
 
-type Pieces = AsyncGenerator<Uint8Array, void, undefined>;
+type Take = (length: number) => Promise<Buffer>;
 
 /**
  * The consecutive Arrow streams in `input`, each read to its end before the next is requested. The library reads such
@@ -16,45 +18,39 @@ export async function* arrowStreams(
   input: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<AsyncIterable<Uint8Array>, void, undefined> {
   const chunks = input[Symbol.asyncIterator]();
-  let rest: Uint8Array = new Uint8Array();
-  const hasMore = async (): Promise<boolean> => {
-    while (rest.length === 0) {
+  let rest = Buffer.alloc(0);
+  const has = async (length: number): Promise<boolean> => {
+    const pieces: Uint8Array[] = [rest];
+    for (let bytes = rest.length; bytes < length;) {
       const { done, value } = await chunks.next();
       if (done === true) return false;
-      rest = value;
+      pieces.push(value);
+      bytes += value.length;
     }
+    if (pieces.length > 1) rest = Buffer.concat(pieces);
     return true;
   };
   /** @throws TableError at the end of the input */
-  const take = async function* (length: number): Pieces {
-    for (let left = length; left > 0;) {
-      if (!(await hasMore())) throw new TableError('the Arrow stream ends too early');
-      const piece = rest.subarray(0, left);
-      rest = rest.subarray(piece.length);
-      left -= piece.length;
-      yield piece;
-    }
+  const take: Take = async (length) => {
+    if (!(await has(length))) throw new TableError('the Arrow stream ends too early');
+    const bytes = rest.subarray(0, length);
+    rest = rest.subarray(length);
+    return bytes;
   };
-  while (await hasMore()) yield oneStream(take);
+  while (await has(1)) yield oneStream(take);
 }
 
 /** The bytes of one stream, up to its end mark. */
-async function* oneStream(take: (length: number) => Pieces): Pieces {
+async function* oneStream(take: Take): AsyncGenerator<Uint8Array, void, undefined> {
   for (;;) {
-    const prefix = await whole(take(PREFIX_BYTES));
+    const prefix = await take(PREFIX_BYTES);
     yield prefix;
     const length = prefix.readInt32LE(4);
     if (prefix.readInt32LE(0) !== CONTINUATION || length < 0)
       throw new TableError("what follows is no message of Arrow's streaming format (version 1)");
     if (length === 0) return;
-    const metadata = await whole(take(length));
+    const metadata = await take(length);
     yield metadata;
-    yield* take(Message.decode(metadata).bodyLength);
+    yield await take(Message.decode(metadata).bodyLength);
   }
-}
-
-async function whole(pieces: Pieces): Promise<Buffer> {
-  const all: Uint8Array[] = [];
-  for await (const piece of pieces) all.push(piece);
-  return Buffer.concat(all);
 }

@@ -17,6 +17,8 @@ import { messageOf, OperatorError } from '../base/errors.js';
 import { TableError } from './errors.js';
 import { textOf } from './sql.js';
 
+/** The engine for tables: its life, its errors, its extensions. */
+
 export interface EngineOptions {
   /** Most memory that it takes before it writes to the disk, in bytes; undefined: a quarter of the machine's. */
   readonly memory?: number | undefined;

@@ -7,9 +7,11 @@ import type { KeptForm } from './page.js';
 import { NO_CELL, patternOf, quoted, textOf } from './sql.js';
 import { NUMBER, kindOf, type TableColumn } from './tableColumns.js';
 
+/** How SQL selects from Parquet, CSV and queries. */
+
 /** A column of a table that the engine reads. */
 export interface SourceColumn extends TableColumn {
-  /** What selects it, and the engine's name of its type. */
+  /** The expression that selects it, and the engine's name of its type. */
   readonly sql: string;
   readonly type: string;
   /** The zone whose dates count, of times with one. */
@@ -20,7 +22,7 @@ export interface SourceColumn extends TableColumn {
 export interface Source {
   /** For messages. */
   readonly what: string;
-  /** What stands after FROM. */
+  /** The table's place in SQL: it stands after FROM. */
   readonly from: string;
   readonly columns: readonly SourceColumn[];
   /** The same for CSV with line breaks in quotes, or long rows. @throws TableError if a quote is not closed */
@@ -50,7 +52,7 @@ export async function parquetSource(
   };
 }
 
-/** Of a decimal, in the engine. */
+/** Most digits of the engine's decimals. */
 const DIGITS_MAX = 38;
 
 /** The engine renames the second of two columns that differ by case: the file's own names, in its order. */
@@ -95,7 +97,7 @@ function textColumn(name: string, sql: string, isCell: boolean): SourceColumn {
   return { name, kind: 'text', typeName: 'VARCHAR', sql, type: 'VARCHAR', isCell };
 }
 
-/** What a CSV is opened with. */
+/** How a CSV is opened. */
 export interface CsvOptions {
   readonly encoding?: string | undefined;
   readonly compression?: 'gzip' | 'zstd' | undefined;

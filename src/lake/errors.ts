@@ -1,6 +1,8 @@
 import { messageOf, OperatorError } from '../base/errors.js';
 import { MALFORMED, UNPROCESSABLE, type BodyProblem, type Finding } from '../contract/problems.js';
 
+/** Errors of rows, of tables and of whole runs. */
+
 /** Why a row has no scores: the status and `detail` that the service would respond with. */
 export interface RowProblem {
   readonly status: number;
@@ -19,7 +21,7 @@ export class TableError extends OperatorError {
   override readonly name = 'TableError';
 }
 
-/** What another run of the same command may not meet. */
+/** A trouble that another run of the same command may not meet. */
 export class TryAgainError extends OperatorError {
   override readonly name = 'TryAgainError';
 }

@@ -1,6 +1,7 @@
 import { OperatorError } from '../base/errors.js';
 import { existsSync, readdirSync, realpathSync, statSync, type Dirent } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { unescape } from 'node:querystring';
 import type { Engine } from './engine.js';
 import { textOf } from './sql.js';
 
@@ -53,7 +54,7 @@ export interface Partition {
   readonly value: string | null;
 }
 
-/** What is read, and where its scores go. */
+/** A file to read, and where its scores go. */
 export interface Input {
   readonly path: string;
   /** For messages: its path relative to the named folder. */
@@ -175,7 +176,7 @@ function partitionsOf(folder: string): Partition[] {
   const found = own.flatMap((part): Partition[] => {
     const [, name, value = ''] = PARTITION.exec(part) ?? [];
     if (name === undefined) return [];
-    return [{ name: decoded(name), value: value === NULL_FOLDER ? null : decoded(value) }];
+    return [{ name: unescape(name), value: value === NULL_FOLDER ? null : unescape(value) }];
   });
   if (new Set(found.map(({ name }) => name)).size < found.length)
     throw new OperatorError(`${folder}: two of its folders are partitions by one column`);
@@ -185,15 +186,6 @@ function partitionsOf(folder: string): Partition[] {
 /** The folder above all partition folders of a path. */
 function aboveOf(folder: string): string {
   return PARTITION.test(basename(folder)) ? aboveOf(dirname(folder)) : folder;
-}
-
-/** Decodes percent signs; returns the text unchanged if they are invalid. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 function below(folder: string, name: string): string {
@@ -285,7 +277,7 @@ function regExpOf(pattern: string): RegExp {
   return new RegExp(`^${source}(/|$)`);
 }
 
-/** What a folder or a store has; `entry` is absent in a store. */
+/** An entry of a folder, or a file of a store, which has no `entry`. */
 interface Found {
   readonly path: string;
   readonly entry?: Dirent | undefined;
@@ -306,7 +298,7 @@ const VERSIONED: readonly (readonly [mark: RegExp, table: string])[] = [
   [/\.metadata\.json$/, 'an Iceberg'],
 ];
 
-/** What is below a folder and is meant; links to folders are not followed. @throws OperatorError */
+/** The files below a folder that are meant; links to folders are not followed. @throws OperatorError */
 function foundBelow(folder: string, isMeant: (found: Found) => boolean, { outDir }: FindOptions): Found[] {
   const out = outDir === undefined || resolve(outDir) === folder ? undefined : resolve(outDir);
   const all = [...entriesBelow(folder)];
@@ -335,7 +327,7 @@ function* entriesBelow(folder: string): Generator<Found & { readonly entry: Dire
 /** Most names listed for each kind of skipped file. */
 const NAMES_TOLD = 3;
 
-/** Of what was found the files that can be scored, by path; tells of the others. @throws OperatorError if there is none */
+/** The files found that can be scored, by path; tells of the others. @throws OperatorError if there is none */
 function readable(found: readonly Found[], base: string, options: FindOptions): NamedFile[] {
   const files = new Map<string, NamedFile>();
   const left = new Map<string, string[]>();

@@ -1,3 +1,5 @@
+/** Lines of a stream of bytes. */
+
 /** A line of a stream, without its end. `bytes` is undefined if it is too long. */
 export interface Line {
   /** From 1 on. */

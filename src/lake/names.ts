@@ -12,13 +12,15 @@ import { measurementFindings } from '../reading/measurementReader.js';
 import type { GivenMeasurement } from '../records/request.js';
 import { NamesError, type RowProblem } from './errors.js';
 
+/** Decides by name what each column or field is used for. */
+
 /** The columns or fields with a row's person and time. */
 export interface HistoryColumns {
   readonly person: string;
   readonly order: string;
 }
 
-/** What is requested of a row beside its session. */
+/** The options that name columns beside the session. */
 export interface WantedColumns {
   /** Copied to the output; undefined: those of `USUAL_KEPT` that the input has. */
   readonly keep?: readonly string[] | undefined;
@@ -28,7 +30,7 @@ export interface WantedColumns {
   readonly reserved?: ReadonlySet<string> | undefined;
 }
 
-/** What is needed of an input's rows beside the session. */
+/** The columns needed beside the session. */
 export interface RowColumns {
   /** Copied to the output, including a row's person and time unless the path has them. */
   readonly keep: readonly string[];
@@ -60,13 +62,13 @@ export function otherCase(name: string, kind: ObjectKind): string | undefined {
 
 /** The names in an input, read from its beginning. */
 export interface InputNames {
-  /** What the names belong to, for messages. */
+  /** The word for a name's owner in messages. */
   readonly thing: 'column' | 'field';
   /** The names in objects of each kind. The columns of a table count as names of a session, with repetitions. */
   readonly kinds: Readonly<Record<ObjectKind, readonly string[]>>;
   /** The names that can be copied to the output. */
   readonly beside: readonly string[];
-  /** Of these, the columns that the folders of the file say, and whether the rows have them too. */
+  /** The ones among them that the folders of the file say, and whether the rows have them too. */
   readonly ofPath?: ReadonlyMap<string, boolean>;
   /** Why a column can't be used as requested; undefined if it can. */
   readonly unfit?: (name: string, as: keyof HistoryColumns) => string | undefined;
@@ -134,7 +136,7 @@ function ofRequests({ thing, kinds }: InputNames, history: HistoryColumns | unde
   return thing === 'field' && (history !== undefined || kinds.request.includes('history'));
 }
 
-/** What prevents scoring, the first reason first. */
+/** Reasons that prevent scoring, the first one first. */
 function* problemsOf(
   { thing, kinds, beside, unfit }: InputNames,
   { keep, history, measured = [] }: RowColumns,

@@ -12,6 +12,8 @@ import { csvSource, parquetSource, querySource, withPartitions, type Source } fr
 import { formatOf, isRemote, type Input } from './inputs.js';
 import type { OpenInput } from './page.js';
 
+/** Opens inputs of every format. */
+
 /** Larger than Node's default: fewer event-loop turns per row. */
 const CHUNK_BYTES = 1 << 20;
 const STDIN = 0;
@@ -27,7 +29,7 @@ export interface ReadOptions extends BodyPagesOptions {
   readonly onBytes?: (count: number) => void;
 }
 
-/** What of an input says how it is opened. */
+/** The members of an input that say how it is opened. */
 export type ReadableInput = Pick<Input, 'path' | 'name' | 'format' | 'partitions' | 'query'>;
 
 /** Opens standard input: a file that the engine reads from anywhere, or a stream. @throws OperatorError */

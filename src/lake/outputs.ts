@@ -23,19 +23,12 @@ import type { WriteBytes } from './scoreColumns.js';
  * scores, the record; killed before the last, the input is scored, or is an error if a state lacks it.
  */
 
-/** Complete files on the disk, under temporary names. */
-export interface ScoredFiles {
-  readonly scores: string;
-  /** The rows without scores, if any. */
-  readonly bad: string | undefined;
-}
-
 /** Where complete results wait for their names. */
 function asideOf({ output, bad }: Input): { readonly scores: string; readonly bad: string } {
   return { scores: `${output}.partial`, bad: `${bad}.partial` };
 }
 
-/** The files of an input being scored; the one for bad rows is there once there is one. */
+/** The files of an input being scored, under temporary names; the one for bad rows is there once there is one. */
 export class OutputFiles {
   readonly scores: PartialOutput;
   readonly bad: PartialOutput;
@@ -49,9 +42,10 @@ export class OutputFiles {
   }
 
   /** Flushes them to the disk. */
-  async finish(): Promise<ScoredFiles> {
+  async finish(): Promise<void> {
     await this.scores.write(''); // creates the file even without rows
-    return { scores: (await this.scores.finish()) ?? '', bad: await this.bad.finish() };
+    await this.scores.finish();
+    await this.bad.finish();
   }
 
   async remove(): Promise<void> {
@@ -63,20 +57,20 @@ export class OutputFiles {
 /** Gives complete results their names, with the text of their record; `save` saves the state, if there is one. */
 export async function deliver(
   input: Input,
-  made: ScoredFiles,
+  { scores, bad }: OutputFiles,
   { record, save, places }: { readonly record: string; readonly save: () => void; readonly places: Places },
 ): Promise<void> {
   if (isRemote(input.output)) {
     await places.write(input.record, '\n');
-    if (made.bad !== undefined) await places.upload(made.bad, input.bad);
-    await places.upload(made.scores, input.output);
+    if (bad.isThere) await places.upload(bad.path, input.bad);
+    await places.upload(scores.path, input.output);
     await places.write(input.record, record);
     return save();
   }
   const aside = asideOf(input);
   for (const former of [input.record, input.output, input.bad, aside.bad]) rmSync(former, { force: true });
-  if (made.bad !== undefined) renameSync(made.bad, aside.bad);
-  renameSync(made.scores, aside.scores);
+  if (bad.isThere) renameSync(bad.path, aside.bad);
+  renameSync(scores.path, aside.scores);
   await places.write(input.record, record);
   save();
   nameAside(input);
@@ -107,18 +101,20 @@ export function prepareFolder(folder: string): void {
 class PartialOutput {
   private file: FileHandle | undefined;
 
-  constructor(private readonly path: string) {}
+  constructor(readonly path: string) {}
+
+  get isThere(): boolean {
+    return this.file !== undefined;
+  }
 
   readonly write: WriteBytes = async (bytes) => {
     this.file ??= await open(this.path, NEW_FILE, OWNER_ONLY);
     await this.file.writeFile(bytes);
   };
 
-  /** @returns its path, if there is one */
-  async finish(): Promise<string | undefined> {
+  async finish(): Promise<void> {
     await this.file?.sync();
     await this.file?.close();
-    return this.file && this.path;
   }
 
   async remove(): Promise<void> {

@@ -10,10 +10,7 @@ import { nightOf } from './night.js';
 import type { RowProblem } from './errors.js';
 import type { ScoredRow } from '../scoring/scorer.js';
 
-/**
- * What happens to a row whose night is earlier than a previous one of the same person: a bad row, the end of the run,
- * or its own place in the history.
- */
+/** A row whose night is earlier than its person's latest is a bad one, ends the run, or gets its place in the history. */
 export type Late = 'bad' | 'fail' | 'place';
 
 /**

@@ -6,6 +6,8 @@ import type { Engine } from './engine.js';
 import { isRemote } from './inputs.js';
 import { patternOf, textOf } from './sql.js';
 
+/** Files on the disk and in stores, by one interface. */
+
 /** A file as its file system or its store tells it; of a pipe they tell nothing. */
 export interface Mark {
   readonly size?: number;

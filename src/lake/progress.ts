@@ -1,6 +1,8 @@
 import { grouped } from '../base/table.js';
 import type { RowTally } from './scorePages.js';
 
+/** The progress and the summary of a run, for people. */
+
 const REDRAW_MS = 200;
 /** Restarts the terminal's line and clears it. */
 export const CLEAR_LINE = '\r\u001b[K';

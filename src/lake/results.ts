@@ -35,7 +35,7 @@ interface ResultRecord {
   readonly accepted?: true;
 }
 
-/** What shapes a result, by the names of options and variables; null is none given. */
+/** The options and variables that shape a result, by name; null is none given. */
 export type Shape = Readonly<Record<string, unknown>>;
 
 const KIND = 'acuity result';
@@ -47,7 +47,7 @@ export interface ResultsOptions {
   readonly state: StateFile | undefined;
   readonly again: boolean;
   readonly acceptBad: boolean;
-  /** What of the command shapes the result of an input. */
+  /** The part of the command that shapes the result of an input. */
   readonly shapeOf: (input: Input) => Shape;
   readonly tally: Readonly<RowTally>;
   readonly say: (line: string) => void;
@@ -131,7 +131,7 @@ export class Results {
       const files = new OutputFiles(input, isRemote(input.output) ? (await engine()).folder : undefined);
       try {
         await score(files);
-        const complete = await files.finish();
+        await files.finish();
         if (!isDeepStrictEqual(inputs, await this.marksOf(input)))
           throw new TryAgainError('it changed while it was read, and is not finished: run the command again');
         const counts = { lines: tally.lines - lines, bad: tally.badLines - badLines };
@@ -141,7 +141,7 @@ export class Results {
           state?.inputs.set(this.nameInState(input), digestOf(JSON.stringify(made)));
           state?.save();
         };
-        await deliver(input, complete, { record: recordText({ made }), save, places: this.places });
+        await deliver(input, files, { record: recordText({ made }), save, places: this.places });
       } catch (error) {
         await files.remove();
         throw error;
@@ -154,7 +154,7 @@ export class Results {
     return isRemote(input.record) ? work() : withFileLock(lockOf(input), 0, work);
   }
 
-  /** What is not finished, and why. @throws OperatorError with a state, which has its sessions: `withState` */
+  /** Tells why an input is scored again. @throws OperatorError with a state, which has its sessions: `withState` */
   private anew({ name }: Input, why: string, withState = ''): false {
     if (this.options.state !== undefined) throw new OperatorError(withState);
     this.options.say(`${name}: ${why}, and it is scored again`);
@@ -223,7 +223,7 @@ function recordText(record: ResultRecord): string {
   return `${JSON.stringify({ kind: KIND, format: 1, ...record }, undefined, 1)}\n`;
 }
 
-/** What differs between the command that made a result and this one; undefined if nothing does. */
+/** The differences between the command that made a result and this one; undefined if there are none. */
 function differenceOf({ made }: ResultRecord, network: string, now: Shape): string | undefined {
   const then = made.options;
   const shown = (value: unknown): string =>

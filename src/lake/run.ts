@@ -94,12 +94,12 @@ interface Target extends Pick<Input, 'name' | 'format' | 'outputFormat'>, Partia
   readonly histories?: Histories | undefined;
 }
 
-/** What a run takes of the configuration. */
+/** The configuration of a run. */
 export type RunConfig = Pick<
   Config,
   'model' | 'norms' | 'daySamplesMax' | 'nightSamplesMax' | 'bodyMaxBytes'
 >;
-/** What a run takes of the scorer. */
+/** The scorer of a run. */
 export type RunScorer = Pick<Scorer, 'model' | 'admit' | 'admitExplained'>;
 
 /** Bytes of a file; undefined of a SELECT and of what lies in a store. */
@@ -313,7 +313,7 @@ export class Run {
     if (into === undefined) await (sink as ScoreSink).end();
   }
 
-  /** What of this command shapes the result of an input; null is none given. */
+  /** The options that shape the result of an input; null is none given. */
   private shapeOf({ format, outputFormat }: Input): Shape {
     const { keep, explain, history, late, sort, state, encoding, zone, sql } = this.options;
     const { norms, daySamplesMax, nightSamplesMax, bodyMaxBytes } = this.config;
@@ -362,7 +362,7 @@ export class Run {
 
   private tellNames(name: string, { found, warnings }: NamesReport): void {
     const before = this.told.get(found ?? '');
-    // Of many tables in a stream only what differs.
+    // Many tables of a stream are alike: only differences are told.
     if (before === name) return;
     if (found !== undefined) this.say(`${name}: ${before === undefined ? found : `fields as in ${before}`}`);
     if (found !== undefined && before === undefined) this.told.set(found, name);

@@ -8,6 +8,8 @@ import type { Format } from './inputs.js';
 import type { Job } from './job.js';
 import type { PageSink } from './scorePages.js';
 
+/** The columns of scores in tables, and the interface of sinks. */
+
 /** A column that a table of scores has after the kept ones. A text is JSON where NDJSON has the same. */
 export interface ScoreColumn {
   readonly name: string;

@@ -7,6 +7,8 @@ import { removeDeadPartials, replaceByOwn } from '../files/atomicFile.js';
 import type { Histories } from './histories.js';
 import { LineSplitter, jsonIn, type Line } from './lineSplitter.js';
 
+/** The file of `--state`. */
+
 const KIND = 'acuity histories';
 const FORMAT = 4;
 /** In format 3 an input has a mark of its content in the place of its record's digest. */

@@ -22,7 +22,7 @@ const areThere = spawnSync(PYTHON, ['-c', imports]).status === 0;
 const skip = areThere ? false : 'npm run python -- tables installs the libraries';
 const PAST = ['--person', 'user_id', '--order', 'night'];
 
-/** What a program of Python prints. */
+/** The output of a program of Python. */
 async function python(args: readonly string[], env: NodeJS.ProcessEnv = cleanEnvironment()): Promise<string> {
   const whole = { cwd: REPOSITORY, env: { ...env, PYTHONUTF8: '1' } };
   const { code, stdout, stderr } = await ended(PYTHON, ['-B', ...args], whole);

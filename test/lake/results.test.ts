@@ -7,7 +7,7 @@ import { FormulaScorer } from '#fixtures/handScorer.js';
 import { folder, runLake, type Asked } from '#fixtures/lake.js';
 import { linesOf, writeParquet } from '#fixtures/tables.js';
 
-/** What a second run makes of the results of a first one, by the records beside them. */
+/** The results of a first run, seen by a second one, by the records beside them. */
 
 const PAST = { person: 'person', order: 'at' };
 const row = (at: number, age = 30): object => ({ person: 'p', at, current_session: { age } });
@@ -100,7 +100,7 @@ class Meanwhile extends FormulaScorer {
   }
 }
 
-/** What is done to an input or its result, and what the next run tells; the one with a state ends with an error. */
+/** Changes of an input or its result, and what the next run tells; the one with a state ends with an error. */
 const CHANGES: readonly (readonly [change: (dir: string) => void, told: RegExp, withState: RegExp])[] = [
   [
     (dir) => utimesSync(join(dir, '0.ndjson'), 1e9, 1e9), // older than its scores, too

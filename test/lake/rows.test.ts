@@ -177,13 +177,6 @@ t.test('each row of a person has those before it, wherever the rows lie', async 
   );
   const together = ['a', 'b'].flatMap((person) => nights.map((night) => ({ person, at: day(night) })));
   t.strictSame(await lengths(together), [0, 1, 2, 3, 4, 5, 5, 5, 0, 1, 2, 3, 4, 5, 5, 5]);
-  const others = Object.fromEntries(Array.from({ length: 40 }, (_, field) => [`other ${field}`, field]));
-  const scattered = [
-    { ...others, person: 'a', at: day(1) },
-    { person: 'a', at: day(2), current_session: { age: 131 } },
-    { person: 'a', ...others, at: day(3) },
-  ];
-  t.strictSame((await pasts(scattered)).pasts, [[], undefined, [1]], 'a row without scores is in no past');
 });
 
 t.test('the night is the date as it is written, and the same night replaces the one before', async (t) => {

@@ -5,6 +5,7 @@ import { dateOf } from '#acuity/base/days.js';
 import { seededRandom } from '#acuity/base/random.js';
 import { Histories } from '#acuity/lake/histories.js';
 import { StateFile } from '#acuity/lake/state.js';
+import { session } from '#fixtures/bodies.js';
 import { FormulaScorer, HAND_MODEL } from '#fixtures/handScorer.js';
 import { folder, runStream } from '#fixtures/lake.js';
 import { CONSTANTS, randomMeasurements } from '#fixtures/measured.js';
@@ -15,7 +16,8 @@ import { linesOf } from '#fixtures/tables.js';
 const DAY = 20_000;
 const HISTORY = { person: 'person', order: 'at' };
 const night = (person: string, day: number, measurements: readonly object[] = []): object => {
-  return { person, at: dateOf(DAY + day), current_session: { age: 30 + day }, measurements };
+  const current_session = measurements.length > 2 ? session(day) : { age: 30 + day };
+  return { person, at: dateOf(DAY + day), current_session, measurements };
 };
 
 class MeasuringScorer extends FormulaScorer {
@@ -33,7 +35,7 @@ async function score(rows: readonly object[], state: string): Promise<string> {
 t.test('two runs with a state are as one: scores and state, byte for byte', async (t) => {
   const random = seededRandom(3);
   const days = Array.from({ length: 40 }, (_, day) => day);
-  // The second has more measurements than there is room for beside the nights of others.
+  // One has more measurements than there is room for beside the nights of others; long names need several pieces.
   const rows = days.flatMap((day) => {
     const given = (name: string, count: number): object => {
       const measured = randomMeasurements(random, { count, day: DAY + day, daysBack: 90 });
@@ -43,9 +45,9 @@ t.test('two runs with a state are as one: scores and state, byte for byte', asyn
         measured.map(({ day: on, ...one }) => ({ ...one, on: dateOf(on) })),
       );
     };
-    const others = Array.from({ length: day < 9 ? 3_000 : 0 }, (_, n) => `p${n}\u2028`);
+    const others = Array.from({ length: day < 9 ? 1_000 : 0 }, (_, n) => `p${n}\u2028`.padStart(2_000, '.'));
     const some = others.filter((_, n) => day <= n % 9).map((name) => night(name, day));
-    const late = day % 20 === 10 ? [night('late', 20 - day)] : []; // the second is, by the state
+    const late = day % 6 === 1 ? [night('late', 6 - day)] : []; // all but the first are, by the state
     return [...some, given('few', day % 2), given('many', 5), ...late];
   });
   const [dir, half] = [folder(t), Math.floor(rows.length / 2)];
@@ -54,6 +56,7 @@ t.test('two runs with a state are as one: scores and state, byte for byte', asyn
   if (process.geteuid?.() === 0) chownSync(state, 65534, 65534);
   t.equal(first + (await score(rows.slice(half), state)), await score(rows, whole));
   t.match(first, '"memory"');
+  t.ok(statSync(state).size > 2 ** 21);
   t.equal(readFileSync(state, 'utf8'), readFileSync(whole, 'utf8'));
   t.equal(statSync(state).uid, process.geteuid?.(), 'others that may write to its folder may go on with it');
 });

@@ -21,7 +21,8 @@ export const USAGE = `npm run bench -- micro [suites] [options]
   suites            of ${SUITES.map(({ name }) => name).join(', ')} (default all),
                     or worst (which bodies hold an event loop longest), or prices (what a token of each kind of body costs,
                     recordings too; ends with 1 if one costs more than its share)
-  --rounds N        rounds in which the cases of a suite take turns, and the effort of a search (default 7)
+  --rounds N        rounds in which the cases of a suite take turns, and the effort of a search (default 7; of worst and
+                    prices 3, which take some minutes then)
   --round-ms N      length of a round (default 100)`;
 
 /** Each stage of a request alone. @throws UsageError */
@@ -47,11 +48,13 @@ export async function runMicro(args: readonly string[]): Promise<void> {
 function parse(args: readonly string[]): { readonly names: readonly string[]; readonly effort: Effort } {
   const { values, positionals } = parseArgs({
     args: [...args],
-    options: { rounds: text('7'), 'round-ms': text('100') },
+    options: { rounds: { type: 'string' }, 'round-ms': text('100') },
     allowPositionals: true,
   });
+  const names = positionals.map(oneOf([...SUITES.map(({ name }) => name), ...SEARCHES], 'suite'));
+  const rounds = values.rounds ?? (names.some((name) => SEARCHES.includes(name)) ? '3' : '7');
   return {
-    names: positionals.map(oneOf([...SUITES.map(({ name }) => name), ...SEARCHES], 'suite')),
-    effort: { rounds: wholeNumber(values.rounds), roundMs: wholeNumber(values['round-ms']) },
+    names,
+    effort: { rounds: wholeNumber(rounds), roundMs: wholeNumber(values['round-ms']) },
   };
 }

@@ -208,7 +208,7 @@ export async function pricesTable(
     };
     const all = { ...KINDS, ...recordingKinds() };
     const kinds = Object.values(all);
-    for (const kind of kinds) await priceOf(kind); // warms up
+    await priceOf(PLAIN_KIND); // warms up; of the rounds the median counts
     const found = await interleaved(kinds, rounds, priceOf);
     const plain = found.get(PLAIN_KIND) ?? [];
     const rows = Object.entries(all).map(([name, kind]) => {

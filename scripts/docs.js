@@ -8,6 +8,8 @@ import { ruleTables } from './ruleTables.js';
 
 const PYTHON_COLUMNS = 'packages/client-python/src/acuity_client/_bulk.py';
 
+const GRAFANA = 'deploy/grafana-dashboard.json';
+
 const PUBLISHED_APART = [
   'package.json',
   ...['package.json', 'README.md'].map((name) => `packages/client-ts/${name}`),
@@ -43,6 +45,7 @@ export async function documents(env = process.env) {
   return Object.fromEntries([
     ...pages.map((path) => [path, withParts(textOf(path), parts)]),
     ['docs/openapi.json', await openapi()],
+    [GRAFANA, await grafana()],
   ]);
 }
 
@@ -97,6 +100,36 @@ async function openapi() {
   const { openapiDocument } = await import('../dist/contract/openapi.js');
   const { shippedParts } = await import('../dist/admin/pages.js');
   return formatted('docs/openapi.json', openapiDocument(shippedParts()));
+}
+
+/** Grafana's file, with a panel at its end for each metric that no panel shows yet: edit that as you like. */
+async function grafana() {
+  const { METRICS } = await import('../dist/contract/metrics.js');
+  const { PROCESS_METRICS } = await import('../dist/admin/processMetrics.js');
+  const { panels, ...more } = JSON.parse(textOf(GRAFANA));
+  const [last] = panels.toSorted((a, b) => b.gridPos.y - a.gridPos.y);
+  const shown = JSON.stringify(panels);
+  const missing = Object.values({ ...METRICS, ...PROCESS_METRICS }).filter(
+    ({ name }) => !new RegExp(`\\b${name}(_bucket|_sum|_count)?\\b`).test(shown),
+  );
+  const added = missing.map(({ name, type, help, labels = {} }, place) => {
+    const isHistogram = type === 'histogram';
+    const by = [...Object.keys(labels), ...(isHistogram ? ['le'] : [])].join(', ');
+    const selected = `${name}${isHistogram ? '_bucket' : ''}{instance=~"$instance"}`;
+    const sum = `sum by (${by}) (${type === 'gauge' ? selected : `rate(${selected}[$__rate_interval])`})`;
+    const expr = isHistogram ? `histogram_quantile(0.99, ${sum})` : sum;
+    return {
+      ...last,
+      id: Math.max(...panels.map(({ id }) => id)) + 1 + place,
+      type: 'timeseries',
+      title: name,
+      description: help,
+      fieldConfig: { ...last.fieldConfig, defaults: { ...last.fieldConfig.defaults, unit: 'short' } },
+      gridPos: { x: 0, y: last.gridPos.y + last.gridPos.h * (1 + place), w: 24, h: last.gridPos.h },
+      targets: [{ refId: 'A', datasource: last.datasource, expr, legendFormat: '' }],
+    };
+  });
+  return formatted(GRAFANA, { ...more, panels: [...panels, ...added] });
 }
 
 async function formatted(path, json) {

@@ -220,18 +220,21 @@ function jsonNumber(value: number): string {
 export const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 const MANY =
   /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?:[\s;|]+-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)*$/;
-/** An array that ends where the cell ends, recognised without decoding: no nested brackets, no text. */
-const PLAIN_ARRAY = /^\[[^[\]{}"]*\]$/;
-
 /** Undefined if the cell is not one whole array: the text after it would become fields of the session. */
 function listOfCell(cell: string): string | undefined {
   const text = cell.trim();
-  if (text.startsWith('[')) return PLAIN_ARRAY.test(text) || Array.isArray(jsonIn(text)) ? text : undefined;
+  if (text.startsWith('[')) return isPlainArray(text) || Array.isArray(jsonIn(text)) ? text : undefined;
   if (MANY.test(text)) return `[${text.replaceAll(/[\s;|]+/g, ',')}]`;
   return `[${text
     .split(/[\s;|]+/)
     .map(valueOfCell)
     .join(',')}]`;
+}
+
+/** Whether a text that begins an array ends with it, told without decoding: no nested brackets, no text. */
+function isPlainArray(text: string): boolean {
+  if (text.indexOf(']') !== text.length - 1) return false;
+  return !['[', '{', '}', '"'].some((letter) => text.includes(letter, 1)); // a regular expression would cost more
 }
 
 /** A cell as JSON. */

@@ -111,6 +111,8 @@ export async function findInputs(names: readonly string[], options: FindOptions)
   for (const name of names)
     for (const file of await filesOf(name, options)) if (!named.has(file.path)) named.set(file.path, file);
   const own = new Set([...named.values()].flatMap((file) => ownFiles(file, options)));
+  for (const path of named.keys())
+    if (own.has(path)) options.tell?.(`${path}: not read: scores, bad rows or the state`);
   const inputs = [...named.values()].flatMap((file) => (own.has(file.path) ? [] : [inputOf(file, options)]));
   if (options.isRead !== true) refuseSharedOutputs(inputs);
   const { order } = options;

@@ -143,6 +143,10 @@ t.test('what is not read of a folder is told', async (t) => {
       const state = join(scored, 'lake/state.json');
       t.strictSame((await read(scored, [name], { outDir, state })).names, ['lake/a.csv']);
     }
+  const listed = await read(scored, ['lake/a.csv', 'lake/out/a.scores.csv'], {
+    outDir: join(scored, 'lake/out'),
+  });
+  t.match(listed, { names: ['lake/a.csv'], told: [/out\/a\.scores\.csv: not read: scores, bad rows or/] });
   t.match((await read(scored, ['lake'])).told, [
     /4 scores, bad rows or their records \(a\.bad\.ndjson, a\.scores\.csv, a\.scores\.parquet, …\)/,
   ]);

@@ -22,7 +22,7 @@ export const DEFECTS = {
   /** A revoked key is valid again once the store forgets it. */
   unrevokedKey: [['auth/keyring', 'keepsRevoked === true', 'keepsRevoked === false']],
   /** Each replica answers what is left of a quota, not its share of that. */
-  undividedQuota: [['auth/limits', 'Math.max(1, replicas)', 'Math.max(1, Math.min(1, replicas))']],
+  undividedQuota: [['auth/dayQuotas', 'Math.max(1, replicas)', 'Math.max(1, Math.min(1, replicas))']],
   /** A store without keys is taken at its word. */
   emptyStoreTaken: [
     [

@@ -1,3 +1,4 @@
+/** The names of an input: its columns and fields, and the use of each. */
 import {
   FIELDS_OF_A_SESSION,
   MEASURED_FIELDS,

@@ -1,3 +1,4 @@
+/** The columns of a table of scores, and those that NDJSON has as members. */
 import type { RecordBatch } from 'apache-arrow';
 import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';

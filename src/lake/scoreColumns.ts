@@ -51,7 +51,7 @@ export interface SinkOptions extends LineOptions {
   readonly engine: () => Promise<Engine>;
 }
 
-/** What a row has beside its scores if it is asked for: a column in tables, a member in NDJSON. */
+/** The columns beside the scores, if they are asked for: NDJSON has each as a member. */
 const BESIDE: readonly (ScoreColumn & { isAsked(options: LineOptions): boolean })[] = [
   {
     name: 'explanation',

@@ -11,39 +11,6 @@ import type { AdmitOutcome, ScoredRow, ScoreHandler, Timing } from '../scoring/s
 import type { RowProblem } from './errors.js';
 import type { Page } from './page.js';
 
-/** A person with the past, as the bytes that the service returns as text. */
-export interface Person {
-  /** Longer than a part of a slab only with many measurements. */
-  bytes: Uint8Array;
-  /** Of `bytes`; 0 if there is no history yet. */
-  length: number;
-  /** The latest night read, in days since 1970; −Infinity if none is dated. */
-  latest: number;
-  /** The row read last, until it is scored: row `lastRow` of this page. */
-  lastJob: Job | undefined;
-  lastRow: number;
-}
-
-/** What rows wait with for their people's rows before them: a column for each thing, and no object for a row. */
-function personRows(rows: number) {
-  return {
-    /** Record i is `records[i · RECORD_LENGTH …]`. */
-    records: new Float64Array(rows * LAYOUT.RECORD_LENGTH),
-    /** As in `ReadRows`. */
-    lengths: new Uint32Array(rows * SERIES_FIELDS.length),
-    /** Days since 1970. */
-    nights: new Int32Array(rows),
-    people: [] as Person[],
-    /** The measurements of rows that have any. */
-    given: new Map<number, readonly GivenMeasurement[]>(),
-    /** The person's next row, which needs this one's scores: row `nextRows[i]` of this page. */
-    nextJobs: Array.from({ length: rows }, (): Job | undefined => undefined),
-    nextRows: new Int32Array(rows),
-  };
-}
-
-export type PersonRows = ReturnType<typeof personRows>;
-
 /** A page being scored, with what is known of each row so far. */
 export class Job {
   /** Row i is `scores[i · OUTPUT_COLUMNS …]`: the network's output, moved by measurements. */
@@ -90,6 +57,39 @@ export class Job {
     if (this.left === 0) this.resolve();
   }
 }
+
+/** A person with the past, as the bytes that the service returns as text. */
+export interface Person {
+  /** Longer than a part of a slab only with many measurements. */
+  bytes: Uint8Array;
+  /** Of `bytes`; 0 if there is no history yet. */
+  length: number;
+  /** The latest night read, in days since 1970; −Infinity if none is dated. */
+  latest: number;
+  /** The row read last, until it is scored: row `lastRow` of this page. */
+  lastJob: Job | undefined;
+  lastRow: number;
+}
+
+/** What rows wait with for their people's rows before them: a column for each thing, and no object for a row. */
+function personRows(rows: number) {
+  return {
+    /** Record i is `records[i · RECORD_LENGTH …]`. */
+    records: new Float64Array(rows * LAYOUT.RECORD_LENGTH),
+    /** As in `ReadRows`. */
+    lengths: new Uint32Array(rows * SERIES_FIELDS.length),
+    /** Days since 1970. */
+    nights: new Int32Array(rows),
+    people: [] as Person[],
+    /** The measurements of rows that have any. */
+    given: new Map<number, readonly GivenMeasurement[]>(),
+    /** The person's next row, which needs this one's scores: row `nextRows[i]` of this page. */
+    nextJobs: Array.from({ length: rows }, (): Job | undefined => undefined),
+    nextRows: new Int32Array(rows),
+  };
+}
+
+export type PersonRows = ReturnType<typeof personRows>;
 
 /** Receives the scores of one row. */
 export class RowPlace implements ScoreHandler {

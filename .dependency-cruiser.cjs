@@ -3,117 +3,111 @@ const RULES = '^packages/rules/';
 /** Sessions from what providers send: the service's own thread and the TypeScript client have it in common. */
 const ADAPTERS = '^packages/adapters/';
 
-/** The import arrows of docs/internals/ARCHITECTURE.md, as rules. Each layer names the layers that it may import; all may import packages/rules. */
+/**
+ * The import arrows of docs/internals/ARCHITECTURE.md, as rules. Each layer names the layers that it may import; all may import
+ * packages/rules. A folder in a layer that is named here is a layer of its own.
+ */
 const LAYERS = {
   base: [],
-  files: ['base'],
-  process: ['base', 'scripts/platform\\.cjs'],
+  'base/files': ['base'],
+  'base/process': ['base', 'scripts/platform\\.cjs'],
   config: ['base'],
-  norms: ['base'],
-  contract: ['packages/adapters', 'base', 'norms'],
-  model: ['base', 'files', 'config', 'contract'],
-  records: ['contract'],
-  pipeline: ['norms', 'contract', 'model', 'records'],
-  history: ['base', 'contract', 'records', 'pipeline'],
-  reading: ['norms', 'contract', 'records', 'pipeline', 'history'],
-  recording: ['packages/adapters', 'base', 'process', 'contract', 'reading'],
-  auth: ['base', 'files', 'config', 'contract', 'model'],
-  scoring: ['base', 'process', 'config', 'contract', 'model', 'records', 'reading', 'pipeline'],
-  worker: [
+  contract: ['packages/adapters', 'base'],
+  model: ['base', 'base/files', 'config', 'contract'],
+  night: ['contract', 'model'],
+  'night/history': ['base', 'contract', 'night'],
+  'night/explained': ['contract', 'model', 'night'],
+  read: ['packages/adapters', 'base', 'contract', 'night', 'night/history'],
+  score: ['base', 'base/process', 'config', 'contract', 'model', 'night', 'night/explained', 'read'],
+  'score/worker': [
     'base',
-    'process',
+    'base/process',
     'contract',
     'model',
-    'records',
-    'pipeline',
-    'scoring/(protocol|taskRing|batchBuffers)\\.',
+    'night',
+    'night/explained',
+    'score/(protocol|taskRing|batchBuffers)\\.',
   ],
-  tracing: ['base', 'contract'],
+  auth: ['base', 'base/files', 'config', 'contract'],
   http: [
     'base',
-    'process',
+    'base/process',
     'config',
     'contract',
-    'model',
-    'records',
-    'history',
-    'reading',
-    'recording',
-    'pipeline',
-    'scoring',
+    'night',
+    'night/history',
+    'night/explained',
+    'read',
+    'score',
     'auth',
-    'tracing',
   ],
-  admin: ['base', 'files', 'process', 'config', 'contract'],
-  server: [
+  admin: ['base', 'base/files', 'base/process', 'config', 'contract'],
+  serve: [
     'base',
-    'files',
-    'process',
+    'base/files',
+    'base/process',
     'config',
-    'norms',
     'contract',
     'model',
-    'records',
-    'history',
-    'reading',
-    'recording',
-    'pipeline',
-    'scoring',
+    'night',
+    'read',
+    'score',
     'auth',
-    'tracing',
     'http',
     'admin',
   ],
   lake: [
     'base',
-    'files',
-    'process',
+    'base/files',
+    'base/process',
     'config',
-    'norms',
     'contract',
     'model',
-    'records',
-    'history',
-    'reading',
-    'recording',
-    'pipeline',
-    'scoring',
+    'night',
+    'night/history',
+    'night/explained',
+    'read',
+    'score',
   ],
-  adapt: ['packages/adapters', 'base', 'process'],
-  judge: ['base', 'process', 'config', 'contract', 'model', 'records', 'pipeline', 'lake'],
-  load: ['base', 'contract'],
-  tune: ['base', 'process', 'config', 'contract', 'load', 'auth'],
+  judge: ['base', 'base/process', 'config', 'contract', 'model', 'night', 'lake'],
+  adapt: ['packages/adapters', 'base', 'base/process'],
+  'tune/load': ['base', 'contract'],
+  tune: ['base', 'base/process', 'config', 'contract', 'auth', 'tune/load'],
 };
 
 /** The only files that may import a technology. */
 const OWNERS = {
   'uWebSockets\\.js': ['^src/http/'],
-  piscina: ['^src/scoring/pool\\.ts$'],
-  'onnxruntime-node': ['^src/worker/session\\.ts$', '^native-models/training/'],
-  '(redis|ioredis|@redis/.*)': ['^src/auth/redisConnection\\.ts$'],
-  'apache-arrow': ['^src/lake/(arrow\\w+|engineSources|page|scoreColumns)\\.ts$'],
-  '@duckdb': ['^src/lake/engine\\w*\\.ts$'],
-  pino: ['^src/process/log\\.ts$'],
+  piscina: ['^src/score/pool\\.ts$'],
+  'onnxruntime-node': ['^src/score/worker/session\\.ts$', '^native-models/training/'],
+  '(redis|ioredis|@redis/.*)': ['^src/auth/redis/redisConnection\\.ts$'],
+  'apache-arrow': ['^src/lake/\\w+/(arrow\\w+|engineSources|page|scoreColumns)\\.ts$'],
+  '@duckdb': ['^src/lake/\\w+/engine\\w*\\.ts$'],
+  pino: ['^src/base/process/log\\.ts$'],
   commander: ['^src/main\\.ts$', '^src/commands/'],
   'lru-cache': ['^src/auth/'],
-  '@opentelemetry': ['^src/tracing/exporter\\.ts$'],
+  '@opentelemetry': ['^src/serve/exporter\\.ts$'],
 };
 
-/** What an entry of LAYERS names: a folder of src, some of its files, or a package. */
-const pathOf = (name) =>
-  name.startsWith('scripts/')
-    ? `^${name}$`
-    : name.startsWith('packages/')
-      ? `^${name}/`
-      : name.includes('\\.')
-        ? `^src/${name}`
-        : `^src/${name}/`;
+/** The layers in the folder of `layer`. */
+const within = (layer) => Object.keys(LAYERS).filter((other) => other.startsWith(`${layer}/`));
+/** The files of a layer, without those of the layers in its folder. */
+const filesOf = (layer) =>
+  `^src/${layer}/${within(layer)
+    .map((other) => `(?!${other.slice(layer.length + 1)}/)`)
+    .join('')}`;
+/** What an entry of LAYERS names: a layer, some of its files, or a package. */
+const pathOf = (name) => {
+  if (name.startsWith('scripts/')) return `^${name}$`;
+  if (name.startsWith('packages/')) return `^${name}/`;
+  return name.includes('\\.') ? `^src/${name}` : filesOf(name);
+};
 
 const arrows = Object.entries(LAYERS).map(([layer, below]) => ({
-  name: `${layer}-imports-down`,
+  name: `${layer.replace('/', '-')}-imports-down`,
   comment: `src/${layer} may import ${below.length === 0 ? 'nothing of ours' : below.join(', ')}`,
   severity: 'error',
-  from: { path: `^src/${layer}/` },
+  from: { path: filesOf(layer) },
   to: {
     path: '^(src|packages|test|bench|native-models|scripts)/',
     pathNot: [RULES, ...[layer, ...below].map(pathOf)],
@@ -180,10 +174,10 @@ module.exports = {
     },
     {
       name: 'worker-by-url-only',
-      comment: 'worker code runs in its own thread: scoring/pool.ts names it by URL',
+      comment: 'worker code runs in its own thread: score/pool.ts names it by URL',
       severity: 'error',
-      from: { path: '^src/', pathNot: '^src/worker/' },
-      to: { path: '^src/worker/' },
+      from: { path: '^src/', pathNot: '^src/score/worker/' },
+      to: { path: '^src/score/worker/' },
     },
     {
       name: 'service-without-tests',

@@ -26,7 +26,7 @@ import {
 import { BREATH_HIGH, BREATH_LOW, HEART_HIGH, HEART_LOW, SCALAR_BOUNDS, SCALAR_BOUNDS_LENGTH, SCORED_NUMBERS, SCORES } from './rules';
 import { QUANTITY_BOUNDS } from './tables';
 
-/** Reads a history. src/history/form.ts draws the format, and writes it. */
+/** Reads a history. src/night/history/form.ts draws the format, and writes it. */
 
 const DAY_LAST: i32 = 65_743;
 const PAST_DAYS_MAX: f64 = 60;

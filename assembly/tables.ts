@@ -1,4 +1,4 @@
-// Generated from src/history/longRun.ts and scripts/ruleTables.js by `npm run docs`: change it there.
+// Generated from src/night/history/longRun.ts and scripts/ruleTables.js by `npm run docs`: change it there.
 
 export const FIVE_EXPONENT_MIN: i32 = -342;
 export const FIVE_EXPONENT_MAX: i32 = 308;

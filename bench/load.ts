@@ -1,8 +1,8 @@
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { textTable } from '#acuity/base/table.js';
-import type { Measurement } from '#acuity/load/measurement.js';
-import { bodiesOf, PAYLOADS } from '#acuity/load/payloads.js';
+import type { Measurement } from '#acuity/tune/load/measurement.js';
+import { bodiesOf, PAYLOADS } from '#acuity/tune/load/payloads.js';
 import { machine, oneOf, say, text, wholeNumber } from './cli.js';
 import { closedLoopWithAutocannon } from './load/autocannon.js';
 import { fixedRate, ohaUnavailable } from './load/oha.js';

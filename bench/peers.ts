@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { textTable } from '#acuity/base/table.js';
-import { PAYLOADS } from '#acuity/load/payloads.js';
+import { PAYLOADS } from '#acuity/tune/load/payloads.js';
 import { machine, oneOf, say, text, wholeNumber } from './cli.js';
 import { ohaUnavailable } from './load/oha.js';
 import { goalTable } from './peers/goals.js';

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { digestOf } from '#acuity/auth/key.js';
-import { startChildServer, type ChildServer, type ServerCommand } from '#acuity/load/childServer.js';
-import type { Target } from '#acuity/load/connection.js';
+import { startChildServer, type ChildServer, type ServerCommand } from '#acuity/tune/load/childServer.js';
+import type { Target } from '#acuity/tune/load/connection.js';
 import { SERVICE_ENTRY } from './paths.js';
 
 /** The servers that are measured: started, with one key for all, and watched from outside. */

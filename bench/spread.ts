@@ -1,4 +1,4 @@
-import { busyMachine, spreadOf, type Spread } from '#acuity/load/statistics.js';
+import { busyMachine, spreadOf, type Spread } from '#acuity/tune/load/statistics.js';
 
 /** How runs interleave, and how ratios and spreads are made of them: the same for every command. */
 

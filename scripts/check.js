@@ -16,7 +16,6 @@ const CRUISED = [
   'packages/client-ts/src',
   'test',
   'bench',
-  'torture',
   'native-models/training',
 ];
 const CHECKS = [

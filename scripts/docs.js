@@ -23,7 +23,7 @@ export async function documents(env = process.env) {
   const { signWords } = await import('../dist/admin/diagnosis.js');
   const { markdownTable } = await import('../dist/base/table.js');
   const { PRICE_ROWS } = await import('../dist/http/prices.js');
-  const { scoreColumns } = await import('../dist/lake/scoreColumns.js');
+  const { scoreColumns } = await import('../dist/lake/output/scoreColumns.js');
   const table = (...rows) => `${markdownTable(rows)}\n`;
   const asked = { model: { version: '', thresholds: {} }, explain: true, isStream: true, format: 'arrow' };
   const parts = {
@@ -139,11 +139,11 @@ async function formatted(path, json) {
 }
 
 /**
- * The text of src/records/layout.ts: every constant that the compiled parser exports, so that code that only needs
+ * The text of src/night/layout.ts: every constant that the compiled parser exports, so that code that only needs
  * the layout need not load it.
  */
 export function recordLayout() {
-  const parser = new WebAssembly.Module(readFileSync(join(ROOT, 'dist/reading/parser.wasm')));
+  const parser = new WebAssembly.Module(readFileSync(join(ROOT, 'dist/read/parser.wasm')));
   const { exports } = new WebAssembly.Instance(parser, { env: { abort() {}, numberOf() {} } });
   const lines = Object.entries(exports)
     .filter(([, value]) => value instanceof WebAssembly.Global)
@@ -176,7 +176,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await build('rules');
   write(await ruleTables());
   await build('parser');
-  write({ 'src/records/layout.ts': recordLayout() });
+  write({ 'src/night/layout.ts': recordLayout() });
   await build('src');
   write(await nights());
   write(await documents());

@@ -56,7 +56,6 @@ const COMPILED = {
 const TOOLS = {
   test: '.build/test',
   bench: '.build/bench',
-  torture: '.build/torture',
   'native-models/training': '.build/training',
 };
 
@@ -74,10 +73,10 @@ export const STEPS = {
   },
   parser: {
     inputs: ['package-lock.json', 'assembly'],
-    outputs: ['dist/reading/parser.wasm'],
+    outputs: ['dist/read/parser.wasm'],
     lock: 'parser',
     command:
-      'node_modules/assemblyscript/bin/asc.js assembly/index.ts --outFile dist/reading/parser.wasm -O3 --runtime stub --enable simd'.split(
+      'node_modules/assemblyscript/bin/asc.js assembly/index.ts --outFile dist/read/parser.wasm -O3 --runtime stub --enable simd'.split(
         ' ',
       ),
     compiled: {},

@@ -60,7 +60,7 @@ function make(version) {
     return {
       ...filesOf(out),
       [`acuity-chart-${version}.tgz`]: chartOf(run),
-      'parser.wasm': readFileSync(join(source, 'dist/reading/parser.wasm')),
+      'parser.wasm': readFileSync(join(source, 'dist/read/parser.wasm')),
       [`acuity-${version}.cdx.json`]: billOf(run, source),
     };
   } finally {

@@ -11,7 +11,7 @@ const MODULES = ['contradictions', 'fields', 'plausible'];
 export async function ruleTables() {
   const modules = await Promise.all(MODULES.map((name) => import(`../dist/rules/${name}.js`)));
   const rules = Object.assign({}, ...modules);
-  const { QUANTITIES } = await import('../dist/history/longRun.js');
+  const { QUANTITIES } = await import('../dist/night/history/longRun.js');
   return {
     'assembly/rules.ts': assemblyConstants(rules),
     'assembly/fields.ts': assemblyFields(rules),
@@ -86,7 +86,7 @@ function assemblyTables(quantities) {
     `0x${(bits & 0xffff_ffff_ffff_ffffn).toString(16)}`,
   ]);
   const bounds = quantities.flatMap(({ least, most, widest }) => [least, most, widest]);
-  return `// Generated from src/history/longRun.ts and scripts/ruleTables.js by \`npm run docs\`: change it there.
+  return `// Generated from src/night/history/longRun.ts and scripts/ruleTables.js by \`npm run docs\`: change it there.
 
 export const FIVE_EXPONENT_MIN: i32 = ${min};
 export const FIVE_EXPONENT_MAX: i32 = ${max};

@@ -53,7 +53,7 @@ async function chooseShortNight(page) {
 /** Sends at a fixed rate while `use` runs, which starts once the charts have data. */
 async function underLoad({ port, key }, use) {
   const { default: autocannon } = await import('autocannon');
-  const { bodiesOf } = await import('../dist/load/payloads.js');
+  const { bodiesOf } = await import('../dist/tune/load/payloads.js');
   const [body] = bodiesOf('history', 1);
   const sending = autocannon({
     url: `http://127.0.0.1:${port}/predict`,

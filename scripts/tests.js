@@ -15,6 +15,7 @@ const LONG = [
   'docs/commands',
   'docs/examples',
   'docs/steps',
+  'faults/',
   'flow/example',
   'flow/floods',
   'flow/foreignClients',
@@ -30,7 +31,6 @@ const LONG = [
   'model-behaviour/points',
   'packages/',
   'scripts/archive',
-  'torture/',
   'tune/tune',
 ];
 /** Imports by which a test starts processes, servers and browsers among them; most commands of `acuity` are short. */
@@ -63,10 +63,10 @@ export function quickTests(root) {
 }
 
 /** Folders whose tests are in a folder of another name. */
-const TESTED_IN = { assembly: 'reading', rules: 'reading', cases: 'client', 'client-ts': 'client' };
+const TESTED_IN = { assembly: 'read', rules: 'read', cases: 'client', 'client-ts': 'client' };
 
 /**
- * Parts of paths of the tests that mirror `sources`: of `src/http/list.ts` the tests in `http`, of a test itself.
+ * Parts of paths of the tests that mirror `sources`: of `src/http/lists/list.ts` the tests in `http`, of a test itself.
  * @param {readonly string[]} sources  paths from the root
  */
 export function testsBeside(sources) {

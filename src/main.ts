@@ -2,9 +2,9 @@
 import { realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { environment } from './config/environment.js';
-import { platformRemedy } from './process/fittingNode.js';
-import { keepInspectorShut, takeStopSignals } from './process/signals.js';
-import type { ServeHooks } from './server/service.js';
+import { platformRemedy } from './base/process/fittingNode.js';
+import { keepInspectorShut, takeStopSignals } from './base/process/signals.js';
+import type { ServeHooks } from './serve/service.js';
 
 /** Runs a command; `hooks` are passed on to `serve`. Signals are taken first: loading the rest takes a while. */
 export async function run(argv: readonly string[], hooks?: ServeHooks): Promise<void> {

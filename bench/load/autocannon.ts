@@ -1,6 +1,6 @@
 import autocannon from 'autocannon';
 import { JSON_TYPE } from '#acuity/contract/mediaTypes.js';
-import { latencyQuantiles, type Load, type Measurement } from '#acuity/load/measurement.js';
+import { latencyQuantiles, type Load, type Measurement } from '#acuity/tune/load/measurement.js';
 
 const TIMEOUT_S = 30;
 

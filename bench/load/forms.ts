@@ -1,6 +1,6 @@
 import { PAST_MAX, SERIES_FIELDS } from '#rules/fields.js';
 import type { PredictionRequestBody, Session } from '#acuity/contract/request.js';
-import { requestsOf } from '#acuity/load/payloads.js';
+import { requestsOf } from '#acuity/tune/load/payloads.js';
 import { withHistoryField, withMeasuredHistory } from './historyField.js';
 
 /** A payload as real callers write it: not always rounded, compact and complete. */

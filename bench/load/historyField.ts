@@ -2,7 +2,7 @@ import { DEFAULT_SERIES_LIMITS, LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields
 import type { Measurement, PredictionRequestBody, ScoreRecord, Session } from '#acuity/contract/request.js';
 import { dateOf } from '#acuity/base/days.js';
 import { loadBundle } from '#acuity/model/bundle.js';
-import { createReader, isBodyProblem } from '#acuity/reading/read.js';
+import { createReader, isBodyProblem } from '#acuity/read/read.js';
 import { MODEL_FOLDER } from '#bench/paths.js';
 
 /** The shipped model's constants of measurements. */

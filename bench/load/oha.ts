@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { JSON_TYPE } from '#acuity/contract/mediaTypes.js';
-import type { Load, Measurement } from '#acuity/load/measurement.js';
+import type { Load, Measurement } from '#acuity/tune/load/measurement.js';
 import { ROOT } from '#bench/paths.js';
 
 /** The program that `bench/setup.sh` builds. */

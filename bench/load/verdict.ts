@@ -1,4 +1,4 @@
-import { spreadOf, type Spread } from '#acuity/load/statistics.js';
+import { spreadOf, type Spread } from '#acuity/tune/load/statistics.js';
 
 /** A setting of the service that is tried. */
 export interface Setting {

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { Authenticator } from '#acuity/auth/authenticator.js';
 import { createKey, digestOf } from '#acuity/auth/key.js';
 import type { IndexedRecord } from '#acuity/auth/authenticator.js';
-import { Limits } from '#acuity/auth/limits.js';
-import { RateLimiter } from '#acuity/auth/rateLimiter.js';
+import { Limits } from '#acuity/auth/limits/limits.js';
+import { RateLimiter } from '#acuity/auth/limits/rateLimiter.js';
 import { systemClock } from '#acuity/base/clock.js';
 import { turning, type MicroCase, type Suite } from './harness.js';
 

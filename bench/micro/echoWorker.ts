@@ -1,5 +1,5 @@
-import type { WorkerChannel } from '#acuity/scoring/protocol.js';
-import { serveChannel } from '#acuity/worker/channel.js';
+import type { WorkerChannel } from '#acuity/score/protocol.js';
+import { serveChannel } from '#acuity/score/worker/channel.js';
 
 /** A worker without a model: tells the rows that it was given. */
 export function run(channel: WorkerChannel): Promise<never> {

@@ -10,7 +10,7 @@ import {
 } from '#acuity/contract/metrics.js';
 import { RequestMetrics } from '#acuity/http/requestMetrics.js';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
-import { WasmParser } from '#acuity/reading/wasmParser.js';
+import { WasmParser } from '#acuity/read/wasmParser.js';
 import { turning, type MicroCase, type Suite } from './harness.js';
 
 /** The cost of counting a request, including its clock readings. */

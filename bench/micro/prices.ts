@@ -1,6 +1,6 @@
 import { textTable } from '#acuity/base/table.js';
 import { NDJSON_TYPE } from '#acuity/contract/mediaTypes.js';
-import { ListCount, measureList } from '#acuity/http/listCount.js';
+import { ListCount, measureList } from '#acuity/http/lists/listCount.js';
 import {
   BLOCK_BYTES as BLOCK,
   EXACT_BYTES,
@@ -9,10 +9,10 @@ import {
   readingTokens,
   recordingTokens,
 } from '#acuity/http/prices.js';
-import { bodiesOf } from '#acuity/load/payloads.js';
-import { createReader } from '#acuity/reading/read.js';
-import { WasmParser } from '#acuity/reading/wasmParser.js';
-import { readRecordingOf } from '#acuity/recording/readRecording.js';
+import { bodiesOf } from '#acuity/tune/load/payloads.js';
+import { createReader } from '#acuity/read/read.js';
+import { WasmParser } from '#acuity/read/wasmParser.js';
+import { readRecordingOf } from '#acuity/read/readRecording.js';
 import { PROVIDERS, type Recording } from '#adapters/recording.js';
 import { closedLoopWithAutocannon } from '#bench/load/autocannon.js';
 import { CONSTANTS } from '#bench/load/historyField.js';

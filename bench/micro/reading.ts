@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { DEFAULT_SERIES_LIMITS, PAST_MAX } from '#rules/fields.js';
 import { FEATURE_COUNT, FEATURE_INDEX } from '#acuity/contract/features.js';
-import { bodiesOf, PAYLOADS, type PayloadName } from '#acuity/load/payloads.js';
-import { featurisePast, featuriseRecord } from '#acuity/pipeline/featurise.js';
-import { isBodyProblem, placed, readExactly } from '#acuity/reading/read.js';
-import { WasmParser } from '#acuity/reading/wasmParser.js';
-import type { PredictionRequest } from '#acuity/records/request.js';
+import { bodiesOf, PAYLOADS, type PayloadName } from '#acuity/tune/load/payloads.js';
+import { featurisePast, featuriseRecord } from '#acuity/night/featurise.js';
+import { isBodyProblem, placed, readExactly } from '#acuity/read/read.js';
+import { WasmParser } from '#acuity/read/wasmParser.js';
+import type { PredictionRequest } from '#acuity/night/request.js';
 import { CONSTANTS } from '#bench/load/historyField.js';
 import { FORMS } from '#bench/load/forms.js';
 import { inputOf } from '#bench/peers/features.js';

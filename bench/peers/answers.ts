@@ -1,13 +1,13 @@
 import { DEFAULT_SERIES_LIMITS, LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import type { ScoreRecord } from '#acuity/contract/request.js';
 import type { Bundle } from '#acuity/model/bundle.js';
-import { WasmParser } from '#acuity/reading/wasmParser.js';
-import { isBodyProblem, readExactly } from '#acuity/reading/read.js';
-import { adjustedRow } from '#acuity/pipeline/measuredRow.js';
-import { respond } from '#acuity/pipeline/respond.js';
+import { WasmParser } from '#acuity/read/wasmParser.js';
+import { isBodyProblem, readExactly } from '#acuity/read/read.js';
+import { adjustedRow } from '#acuity/night/measuredRow.js';
+import { respond } from '#acuity/night/respond.js';
 import { inputOf } from '#bench/peers/features.js';
 import { openInference } from '#bench/peers/inference.js';
-import { Connection, requestBytes, type Reply, type Target } from '#acuity/load/connection.js';
+import { Connection, requestBytes, type Reply, type Target } from '#acuity/tune/load/connection.js';
 
 /** A request and the scores that every peer must give for it. */
 export interface Question {

@@ -1,5 +1,5 @@
-import type { Load, Measurement } from '#acuity/load/measurement.js';
-import { bodiesOf, type PayloadName } from '#acuity/load/payloads.js';
+import type { Load, Measurement } from '#acuity/tune/load/measurement.js';
+import { bodiesOf, type PayloadName } from '#acuity/tune/load/payloads.js';
 import { loadBundle } from '#acuity/model/bundle.js';
 import { closedLoopWithAutocannon } from '#bench/load/autocannon.js';
 import { fixedRate, ohaUnavailable } from '#bench/load/oha.js';

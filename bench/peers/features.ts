@@ -9,12 +9,12 @@ import {
   type SeriesField,
 } from '#rules/fields.js';
 import type { PredictionRequestBody, Session } from '#acuity/contract/request.js';
-import { featurisePast, featuriseRecord, type PastRows } from '#acuity/pipeline/featurise.js';
-import { isUnitError } from '#acuity/reading/unitErrors.js';
-import { LAYOUT } from '#acuity/records/layout.js';
-import type { PredictionRequest } from '#acuity/records/request.js';
-import { WasmParser } from '#acuity/reading/wasmParser.js';
-import { writeScalars, writeTarget } from '#acuity/records/places.js';
+import { featurisePast, featuriseRecord, type PastRows } from '#acuity/night/featurise.js';
+import { isUnitError } from '#acuity/read/unitErrors.js';
+import { LAYOUT } from '#acuity/night/layout.js';
+import type { PredictionRequest } from '#acuity/night/request.js';
+import { WasmParser } from '#acuity/read/wasmParser.js';
+import { writeScalars, writeTarget } from '#acuity/night/places.js';
 
 /** The rows that one request feeds to the network. */
 export interface ModelInput {

@@ -1,4 +1,4 @@
-import { PAYLOADS, type PayloadName } from '#acuity/load/payloads.js';
+import { PAYLOADS, type PayloadName } from '#acuity/tune/load/payloads.js';
 import type { Peer } from '#bench/server.js';
 import { comparedBy, spreadText } from '#bench/spread.js';
 import { ACUITY, FASTIFY, FLOOR, RUST } from './catalogue.js';

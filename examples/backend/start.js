@@ -51,7 +51,7 @@ async function startService() {
     stdio: 'pipe',
   });
   env['ACUITY_API_KEY'] = JSON.parse(issued).key;
-  const { startChildServer } = await import('../../dist/load/childServer.js');
+  const { startChildServer } = await import('../../dist/tune/load/childServer.js');
   const free = { ACUITY_PORT: '0', ACUITY_ADMIN_PORT: '0' };
   const args = [join(ROOT, 'dist/main.js'), 'serve'];
   const command = { name: 'service', file: process.execPath, args, env: { ...free, ...keys } };

@@ -2,7 +2,7 @@ import { CONTRIBUTORS, EXPLANATION, TYPICAL_FEATURES } from '#acuity/contract/ex
 import { FEATURES, FEATURE_COUNT, featureAt } from '#acuity/contract/features.js';
 import { PAST_MAX, SCORE_FIELDS } from '#rules/fields.js';
 import type { ExplainTable, Limits, Typical } from '#acuity/model/manifest.js';
-import type { PredictionRequest } from '#acuity/records/request.js';
+import type { PredictionRequest } from '#acuity/night/request.js';
 import { Lives } from './cohort/lives.js';
 import { World, type Population } from './cohort/population.js';
 import { lastDay, lastOutcomes } from './evaluation/rollout.js';

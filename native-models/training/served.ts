@@ -5,14 +5,14 @@ import type { PredictionRequestBody, ScoreRecord } from '#acuity/contract/reques
 import { EXPLANATION } from '#acuity/contract/explanation.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/tensors.js';
 import type { Manifest, MeasuredConstants } from '#acuity/model/manifest.js';
-import { featurisePast, featuriseRecord } from '#acuity/pipeline/featurise.js';
-import { adjustedRow } from '#acuity/pipeline/measuredRow.js';
-import { createReader, isBodyProblem, type RequestReader } from '#acuity/reading/read.js';
-import type { PredictionRequest } from '#acuity/records/request.js';
-import type { ExplainSetup } from '#acuity/scoring/protocol.js';
-import { Explainer } from '#acuity/worker/explainer.js';
+import { featurisePast, featuriseRecord } from '#acuity/night/featurise.js';
+import { adjustedRow } from '#acuity/night/measuredRow.js';
+import { createReader, isBodyProblem, type RequestReader } from '#acuity/read/read.js';
+import type { PredictionRequest } from '#acuity/night/request.js';
+import type { ExplainSetup } from '#acuity/score/protocol.js';
+import { Explainer } from '#acuity/score/worker/explainer.js';
 import type { GraphVariant } from '#acuity/contract/graphVariant.js';
-import { openGraph, type GraphSession, type Inputs } from '#acuity/worker/session.js';
+import { openGraph, type GraphSession, type Inputs } from '#acuity/score/worker/session.js';
 
 /** Columns of a row of scores. */
 export const COLUMN = {

@@ -2,7 +2,7 @@
 import type { Adapted, AdapterOptions } from '#adapters/adapt.js';
 import type { Provider } from '#adapters/recording.js';
 import type { Left } from '#adapters/records.js';
-import { print } from '../process/print.js';
+import { print } from '../base/process/print.js';
 import { Nights } from './nights.js';
 import { sourceOf } from './sources.js';
 

@@ -1,5 +1,5 @@
 /**
- * Code of the thread that holds the admin port; `server/adminListener.ts` is its counterpart. It answers from what lies
+ * Code of the thread that holds the admin port; `serve/adminListener.ts` is its counterpart. It answers from what lies
  * in shared memory and from the state that it is told: whether the main thread turns or not.
  */
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
@@ -9,7 +9,7 @@ import { plainError, type PlainError } from '../base/errors.js';
 import { MetricReader } from '../base/metrics.js';
 import type { Config } from '../config/options.js';
 import { METRICS } from '../contract/metrics.js';
-import { packageVersion } from '../process/packageVersion.js';
+import { packageVersion } from '../base/process/packageVersion.js';
 import { Dashboard } from './dashboard.js';
 import { listenAdmin } from './listener.js';
 import type { ProcessState } from './measurements.js';

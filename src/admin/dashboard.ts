@@ -5,7 +5,7 @@ import { Observer } from '../base/observer.js';
 import { settingsOf } from '../config/documentation.js';
 import { type Config, defaultConfig } from '../config/options.js';
 import { type LoopCatalogue, REFUSAL_CAUSES, statusOf } from '../contract/metrics.js';
-import { packageVersion } from '../process/packageVersion.js';
+import { packageVersion } from '../base/process/packageVersion.js';
 import { differencesIn } from './differences.js';
 import { diagnose, signWords } from './diagnosis.js';
 import { answer } from './jsonAnswer.js';

@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { openapiDocument, type OpenapiOptions } from '../contract/openapi.js';
-import { ifPresentSync } from '../files/fileError.js';
-import { packageVersion } from '../process/packageVersion.js';
+import { ifPresentSync } from '../base/files/fileError.js';
+import { packageVersion } from '../base/process/packageVersion.js';
 import { referenceHtml, type ReferenceDocument } from './referenceHtml.js';
 
 /** A file of the pages of the admin listener. */

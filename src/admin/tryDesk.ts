@@ -1,4 +1,4 @@
-/** The admin listener's half of the page `/try`: who may ask, and what. `server/tryDesk.ts` has it scored. */
+/** The admin listener's half of the page `/try`: who may ask, and what. `serve/tryDesk.ts` has it scored. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { JSON_TYPE, mediaTypeOf } from '../contract/mediaTypes.js';
 import { problemAnswer } from '../contract/problems.js';

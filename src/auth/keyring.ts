@@ -4,7 +4,7 @@ import { asError } from '../base/errors.js';
 import { Observer, type Repeat } from '../base/observer.js';
 import type { IndexedRecord } from './authenticator.js';
 import { usableUntilMs } from './lifecycle.js';
-import type { Limits } from './limits.js';
+import type { Limits } from './limits/limits.js';
 import { EmptyStoreError, KeyStoreError, ReadOnlyStoreError, type KeyRecord } from './record.js';
 import type { KeyStore, Ledger, LedgerParts, StoredKeys } from './store.js';
 

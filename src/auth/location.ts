@@ -1,13 +1,13 @@
 /** Opens the stores at the location in ACUITY_KEYS: a file, or Redis. */
 import { resolve } from 'node:path';
-import { directFiles, type Files } from '../files/files.js';
-import { attend } from '../files/presence.js';
-import { FileCounts, UsageFiles } from './fileCounts.js';
-import { FileKeyStore } from './fileStore.js';
+import { directFiles, type Files } from '../base/files/files.js';
+import { attend } from '../base/files/presence.js';
+import { FileCounts, UsageFiles } from './file/fileCounts.js';
+import { FileKeyStore } from './file/fileStore.js';
 import { KeyStoreError } from './record.js';
-import { RedisCounts } from './redisCounts.js';
-import { RedisKeyStore } from './redisKeys.js';
-import { fieldsAt, fieldsOf, KEYS, usageKey, type StoreTransport } from './redisNames.js';
+import { RedisCounts } from './redis/redisCounts.js';
+import { RedisKeyStore } from './redis/redisKeys.js';
+import { fieldsAt, fieldsOf, KEYS, usageKey, type StoreTransport } from './redis/redisNames.js';
 import type { DailyUsage, KeyStores, Spread } from './store.js';
 
 /** Revocations take a second, and two where a push was lost. */
@@ -26,7 +26,7 @@ export interface StoreFiles {
 export async function openStores(location: string, files?: StoreFiles): Promise<KeyStores> {
   if (!/^rediss?:\/\//.test(location)) return storesAt(location, files);
   // Loaded only when needed: the client takes memory and time to load.
-  const { RedisAddress } = await import('./redisConnection.js');
+  const { RedisAddress } = await import('./redis/redisConnection.js');
   const address = new RedisAddress(location, files === undefined ? COMMAND_TIMEOUT_MS : undefined);
   // One for keys and one for counts, so that reading a long list of keys delays no report.
   const [connection, counts] = [address.line(), address.line()];

@@ -2,8 +2,8 @@
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
 import { OperatorError } from '../base/errors.js';
-import { systemReason } from '../files/fileError.js';
-import { FileLockError } from '../files/fileLock.js';
+import { systemReason } from '../base/files/fileError.js';
+import { FileLockError } from '../base/files/fileLock.js';
 
 const Time = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?Z$' });
 const Limit = Type.Union([Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }), Type.Null()]);

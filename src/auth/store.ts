@@ -2,7 +2,7 @@
 import type { Clock } from '../base/clock.js';
 import { Observer } from '../base/observer.js';
 import type { IndexedRecord } from './authenticator.js';
-import type { Limits } from './limits.js';
+import type { Limits } from './limits/limits.js';
 import { faultIn, KeyStoreError, type KeyRecord } from './record.js';
 
 /** The records that `KeyStore.amend` writes, in one step. */

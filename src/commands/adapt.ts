@@ -4,7 +4,7 @@ import type { Person } from '#adapters/person.js';
 import { PROVIDERS, wayOf, type Provider } from '#adapters/recording.js';
 import { adaptFiles } from '../adapt/adapt.js';
 import { OperatorError } from '../base/errors.js';
-import { EXIT } from '../process/exitCodes.js';
+import { EXIT } from '../base/process/exitCodes.js';
 
 interface AdaptFlags extends Omit<Person, 'bornAt'> {
   readonly born?: string;

@@ -3,9 +3,9 @@ import type { Command } from 'commander';
 import { messageOf } from '../base/errors.js';
 import { environment, prepareEnvironment, readConfig, type Config } from '../config/options.js';
 import { asText, configurationTable, shown } from '../config/documentation.js';
-import { print } from '../process/print.js';
-import { readNorms } from '../norms/norms.js';
-import { EXIT } from '../process/exitCodes.js';
+import { print } from '../base/process/print.js';
+import { readNorms } from '../contract/norms.js';
+import { EXIT } from '../base/process/exitCodes.js';
 
 /**
  * The configuration of this process. If it has mistakes, prints one line for each and exits with 78. Import native

@@ -1,8 +1,8 @@
 /** The commands `acuity history show` and `forget-measurements`. */
 import { text as textOf } from 'node:stream/consumers';
 import type { Command } from 'commander';
-import type { HistoryDesk } from '../history/historyDesk.js';
-import { textWithChecksum } from '../history/form.js';
+import type { HistoryDesk } from '../night/history/historyDesk.js';
+import { textWithChecksum } from '../night/history/form.js';
 import {
   DEFAULT_SERIES_LIMITS,
   LABEL_FIELDS,
@@ -11,16 +11,16 @@ import {
   SERIES_FIELDS,
   SESSION_SCALARS,
 } from '#rules/fields.js';
-import { isLabel } from '../pipeline/measured.js';
-import { LAYOUT } from '../records/layout.js';
-import { WasmParser } from '../reading/wasmParser.js';
-import { SCALAR_PLACES, summaryAt } from '../records/places.js';
-import type { History } from '../history/history.js';
-import { HALF_LIFE_NIGHTS, type LongRun, QUANTITIES } from '../history/longRun.js';
-import type { Measurements } from '../history/measurements.js';
+import { isLabel } from '../night/measured.js';
+import { LAYOUT } from '../night/layout.js';
+import { WasmParser } from '../read/wasmParser.js';
+import { SCALAR_PLACES, summaryAt } from '../night/places.js';
+import type { History } from '../night/history/history.js';
+import { HALF_LIFE_NIGHTS, type LongRun, QUANTITIES } from '../night/history/longRun.js';
+import type { Measurements } from '../night/history/measurements.js';
 import { dateOf } from '../base/days.js';
-import { print } from '../process/print.js';
-import { EXIT } from '../process/exitCodes.js';
+import { print } from '../base/process/print.js';
+import { EXIT } from '../base/process/exitCodes.js';
 
 const WHICH = 'the history; without it, standard input, which other users of the machine do not see';
 

@@ -4,12 +4,12 @@ import { InvalidArgumentError, type Command } from 'commander';
 import { outcomeOf, type Outcome, type ScoreName } from '../judge/outcomes.js';
 import { jsonOf, textOf } from '../judge/report.js';
 import type { JudgeOrder } from '../judge/run.js';
-import { print } from '../process/print.js';
+import { print } from '../base/process/print.js';
 import { configOrExit } from './config.js';
 import { judgePage } from './judgePage.js';
 import { addLakeOptions, lakeProblem, namesOf, type LakeFlags } from './lakeOptions.js';
 import { wholeNumber } from './numbers.js';
-import { EXIT } from '../process/exitCodes.js';
+import { EXIT } from '../base/process/exitCodes.js';
 
 const SEED_MAX = 2 ** 31 - 1;
 const DRAWS_MIN = 1_000;

@@ -17,7 +17,7 @@ import type { KeyStore, KeyStores } from '../auth/store.js';
 import { systemClock, type Clock } from '../base/clock.js';
 import { textTable } from '../base/table.js';
 import { wholeNumber } from './numbers.js';
-import { EXIT } from '../process/exitCodes.js';
+import { EXIT } from '../base/process/exitCodes.js';
 
 /** A record as operators see it, without the digest. */
 export type KeyView = Omit<KeyRecord, 'digest'> & { readonly state: string };

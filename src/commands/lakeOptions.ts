@@ -1,6 +1,6 @@
 /** The options of commands that read rows: `acuity score` and `acuity judge`. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { FORMATS } from '../lake/inputs.js';
+import { FORMATS } from '../lake/input/inputs.js';
 import type { ScoreOptions } from '../lake/run.js';
 import { wholeNumber } from './numbers.js';
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { messageOf } from '../base/errors.js';
 import type { Config } from '../config/options.js';
-import { OutputError, printAtOnce } from '../process/print.js';
+import { OutputError, printAtOnce } from '../base/process/print.js';
 import { configOrExit } from './config.js';
 import type { BundleOrder } from './modelBundle.js';
 

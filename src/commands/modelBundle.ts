@@ -4,7 +4,7 @@ import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
-import { createLog } from '../process/log.js';
+import { createLog } from '../base/process/log.js';
 import type { Config } from '../config/options.js';
 import { EXPLAIN_COMMAND } from '../contract/explanation.js';
 import { FEATURES, featuresHash } from '../contract/features.js';
@@ -20,10 +20,10 @@ import {
   type Manifest,
   type MeasuredConstants,
 } from '../model/manifest.js';
-import { createReader } from '../reading/read.js';
-import type { Thresholds } from '../pipeline/respond.js';
-import { openScorer } from '../scoring/openScorer.js';
-import { scoreGolden } from '../scoring/golden.js';
+import { createReader } from '../read/read.js';
+import type { Thresholds } from '../night/respond.js';
+import { openScorer } from '../score/openScorer.js';
+import { scoreGolden } from '../score/golden.js';
 
 /** The parts of a bundle; files by path. */
 export interface BundleOrder {

@@ -3,14 +3,14 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { PAST_MAX } from '#rules/fields.js';
 import { EXPLAIN_COMMAND } from '../contract/explanation.js';
-import { createLog } from '../process/log.js';
+import { createLog } from '../base/process/log.js';
 import type { Config } from '../config/options.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
 import { loadBundle, type Bundle } from '../model/bundle.js';
-import { openPool, runOnce, type InferencePool } from '../scoring/pool.js';
+import { openPool, runOnce, type InferencePool } from '../score/pool.js';
 import type { GraphVariant } from '../contract/graphVariant.js';
-import { blockAt, explanationAt } from '../scoring/batchBuffers.js';
-import { openScorer } from '../scoring/openScorer.js';
+import { blockAt, explanationAt } from '../score/batchBuffers.js';
+import { openScorer } from '../score/openScorer.js';
 
 /** Not needed for serving, but don't trust a network without one. */
 const CARD = 'MODEL_CARD.md';

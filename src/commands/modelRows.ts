@@ -1,10 +1,10 @@
 import type { Config } from '../config/options.js';
 import { FEATURE_COUNT, TARGET_COUNT } from '../contract/features.js';
 import { PAST_MAX } from '#rules/fields.js';
-import { print } from '../process/print.js';
-import { featurisePast, featuriseRecord } from '../pipeline/featurise.js';
-import { createReader, isBodyProblem } from '../reading/read.js';
-import { LineSplitter, type Line } from '../lake/lineSplitter.js';
+import { print } from '../base/process/print.js';
+import { featurisePast, featuriseRecord } from '../night/featurise.js';
+import { createReader, isBodyProblem } from '../read/read.js';
+import { LineSplitter, type Line } from '../lake/input/lineSplitter.js';
 
 /**
  * `acuity model rows`: the network's inputs for each request, one line out for one line in, through the service's own

@@ -8,9 +8,9 @@ import { registerModel } from './model.js';
 import { registerScore } from './score.js';
 import { registerServe } from './serve.js';
 import { registerTune } from './tune.js';
-import { packageVersion } from '../process/packageVersion.js';
-import { OutputError, printAtOnce } from '../process/print.js';
-import type { ServeHooks } from '../server/service.js';
+import { packageVersion } from '../base/process/packageVersion.js';
+import { OutputError, printAtOnce } from '../base/process/print.js';
+import type { ServeHooks } from '../serve/service.js';
 
 /** The command line: all commands. `hooks` are passed on to `serve`. */
 export async function parse(argv: readonly string[], hooks?: ServeHooks): Promise<void> {

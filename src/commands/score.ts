@@ -1,10 +1,10 @@
 /** The command `acuity score`. */
 import { Option, type Command } from 'commander';
 import { configOrExit } from './config.js';
-import { FORMATS } from '../lake/inputs.js';
+import { FORMATS } from '../lake/input/inputs.js';
 import type { ScoreOptions } from '../lake/run.js';
 import { addLakeOptions, lakeProblem, namesOf, type LakeFlags } from './lakeOptions.js';
-import { EXIT } from '../process/exitCodes.js';
+import { EXIT } from '../base/process/exitCodes.js';
 
 const LATE = ['bad', 'fail', 'place'] as const;
 
@@ -63,7 +63,7 @@ export function registerScore(program: Command): void {
       const options = optionsOf(files, flags);
       if (typeof options === 'string') command.error(`acuity score: ${options}`, { exitCode: EXIT.usage });
       const config = configOrExit();
-      const { score } = await import('../lake/score.js');
+      const { score } = await import('../lake/score/score.js');
       await score(config, options);
     });
 }

@@ -1,7 +1,7 @@
 /** The command `acuity serve`. */
 import type { Command } from 'commander';
 import { VARIABLES, type Field } from '../config/variables.js';
-import type { ServeHooks } from '../server/service.js';
+import type { ServeHooks } from '../serve/service.js';
 import { configOrExit } from './config.js';
 
 /** The settings that a first start is most likely to change. */
@@ -34,7 +34,7 @@ export function registerServe(program: Command, hooks: ServeHooks | undefined): 
     .configureOutput({ outputError: (text, write) => write(withVariable(text)) })
     .action(async () => {
       const config = configOrExit();
-      const { serve } = await import('../server/service.js');
+      const { serve } = await import('../serve/service.js');
       await serve(config, hooks);
     });
 }

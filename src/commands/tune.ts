@@ -1,11 +1,11 @@
 /** The command `acuity tune`. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { PAYLOADS } from '../load/payloads.js';
+import { PAYLOADS } from '../tune/load/payloads.js';
 import { configOrExit } from './config.js';
 import type { TuneOptions } from '../tune/tune.js';
 import { messageOf } from '../base/errors.js';
-import { OutputError } from '../process/print.js';
-import { EXIT } from '../process/exitCodes.js';
+import { OutputError } from '../base/process/print.js';
+import { EXIT } from '../base/process/exitCodes.js';
 
 const MINUTES_MAX = 1_440;
 const MS_MAX = 60_000;

@@ -20,7 +20,7 @@ import {
   type SeriesLimits,
   type TestScore,
 } from '#rules/fields.js';
-import { NORMS } from '../norms/norms.js';
+import { NORMS } from './norms.js';
 
 /** A field that may be absent or null. */
 const nullable = <T>(type: string, more: Type.TSchemaOptions) =>

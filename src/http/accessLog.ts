@@ -1,4 +1,4 @@
-import type { Log } from '../process/log.js';
+import type { Log } from '../base/process/log.js';
 import type { RefusalCause } from '../contract/metrics.js';
 import type { ExchangeRecord } from './exchangeRecord.js';
 

@@ -1,11 +1,11 @@
 import type { OverloadCause, RecordingLabel } from '../contract/metrics.js';
 import type { BodyProblem } from '../contract/problems.js';
-import { explanationOf } from '../pipeline/explanation.js';
-import { adjustedRow } from '../pipeline/measuredRow.js';
-import type { Quality } from '../pipeline/quality.js';
-import { measuredFields, respond, withFields } from '../pipeline/respond.js';
-import type { HistoryToCome } from '../records/request.js';
-import type { ScoredRow, ScoreHandler, Timing } from '../scoring/scorer.js';
+import { explanationOf } from '../night/explained/explanation.js';
+import { adjustedRow } from '../night/measuredRow.js';
+import type { Quality } from '../night/quality.js';
+import { measuredFields, respond, withFields } from '../night/respond.js';
+import type { HistoryToCome } from '../night/request.js';
+import type { ScoredRow, ScoreHandler, Timing } from '../score/scorer.js';
 
 /** The body of a 200. */
 export function answerBody(row: ScoredRow, inferMs: number, asked: Asked): string {

@@ -1,11 +1,11 @@
 import type { Authenticator } from '../auth/authenticator.js';
-import type { Admission, RateLimiter } from '../auth/rateLimiter.js';
+import type { Admission, RateLimiter } from '../auth/limits/rateLimiter.js';
 import type { Clock } from '../base/clock.js';
 import type { OverloadCause } from '../contract/metrics.js';
 import type { BodyProblem } from '../contract/problems.js';
-import type { Readers } from '../reading/read.js';
-import type { RecordingQueue } from '../recording/recordingQueue.js';
-import type { Scorer } from '../scoring/scorer.js';
+import type { Readers } from '../read/read.js';
+import type { RecordingQueue } from './recordings/recordingQueue.js';
+import type { Scorer } from '../score/scorer.js';
 import type { BodyScoring } from './answerBody.js';
 import type { BodyBudget } from './bodyBudget.js';
 import type { LoopLag } from './loopMetrics.js';

@@ -1,9 +1,9 @@
 import type { HttpResponse } from 'uWebSockets.js';
-import type { Admission, Limited } from '../auth/rateLimiter.js';
+import type { Admission, Limited } from '../auth/limits/rateLimiter.js';
 import type { GoneCause, LimitCause, OverloadCause, PlainCause, RefusalCause } from '../contract/metrics.js';
 import { type BodyProblem, bodyRefusal, problemAnswer, type Refused } from '../contract/problems.js';
-import { rounded } from '../pipeline/respond.js';
-import type { ScoredRow, Timing } from '../scoring/scorer.js';
+import { rounded } from '../night/respond.js';
+import type { ScoredRow, Timing } from '../score/scorer.js';
 import type { ExchangeRecord } from './exchangeRecord.js';
 import { answerBody, BodyScoring } from './answerBody.js';
 import { type ComeSoFar, discardBody } from './body.js';

@@ -1,4 +1,4 @@
-import type { Admission, Limited } from '../auth/rateLimiter.js';
+import type { Admission, Limited } from '../auth/limits/rateLimiter.js';
 import type { GoneCause, RecordingLabel } from '../contract/metrics.js';
 
 /** Facts about an exchange; they grow with each step. */

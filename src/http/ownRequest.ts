@@ -1,5 +1,5 @@
 import { bodyRefusal, problemAnswer, type BodyProblem, type Refused } from '../contract/problems.js';
-import type { ScoredRow, Timing } from '../scoring/scorer.js';
+import type { ScoredRow, Timing } from '../score/scorer.js';
 import { answerBody, BodyScoring } from './answerBody.js';
 
 /** A request of the process itself, from the page /try. `answer` is called once. */

@@ -1,20 +1,20 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js';
-import type { Admission } from '../auth/rateLimiter.js';
+import type { Admission } from '../auth/limits/rateLimiter.js';
 import type { OverloadCause, PlainCause } from '../contract/metrics.js';
 import { JSON_TYPE, NDJSON_TYPE, mediaTypeOf } from '../contract/mediaTypes.js';
-import { RECORDING } from '../reading/exact.js';
-import { isBodyProblem } from '../reading/read.js';
-import { qualityOf } from '../pipeline/quality.js';
-import type { ReadRequest } from '../records/request.js';
+import { RECORDING } from '../read/exact.js';
+import { isBodyProblem } from '../read/read.js';
+import { qualityOf } from '../night/quality.js';
+import type { ReadRequest } from '../night/request.js';
 import type { BodyScoring } from './answerBody.js';
 import { DISCARD_BYTES_MAX, collectBody } from './body.js';
 import { BodyBuffers } from './bodyBuffers.js';
 import { Door } from './door.js';
 import { Exchange, NOTHING_COME } from './exchange.js';
-import { NO_EXPLANATIONS } from './list.js';
-import { FULL_CAUSES, Lists } from './lists.js';
+import { NO_EXPLANATIONS } from './lists/list.js';
+import { FULL_CAUSES, Lists } from './lists/lists.js';
 import { EXPLAIN_TOKENS, HEAD_TOKENS, furtherBlocks, readingTokens } from './prices.js';
-import { BUDGET_CAUSES, Recordings } from './recordings.js';
+import { BUDGET_CAUSES, Recordings } from './recordings/recordings.js';
 import { type OwnAnswer, OwnRequest } from './ownRequest.js';
 import { type ConnectionEnd, headerLine } from './reply.js';
 

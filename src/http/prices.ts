@@ -1,6 +1,6 @@
 import type { BodyProblem } from '../contract/problems.js';
-import { isBodyProblem } from '../reading/read.js';
-import type { ReadRequest } from '../records/request.js';
+import { isBodyProblem } from '../read/read.js';
+import type { ReadRequest } from '../night/request.js';
 
 /**
  * The prices of requests, in tokens of their key's rate: every price stands here, and the table in docs/API.md is made of it.

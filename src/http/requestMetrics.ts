@@ -12,9 +12,9 @@ import {
   type RefusalCause,
 } from '../contract/metrics.js';
 import { FINDING_TYPES, type Finding } from '../contract/problems.js';
-import type { ReadRequest } from '../records/request.js';
-import { eachMissingField } from '../pipeline/missing.js';
-import type { Timing } from '../scoring/scorer.js';
+import type { ReadRequest } from '../night/request.js';
+import { eachMissingField } from '../night/missing.js';
+import type { Timing } from '../score/scorer.js';
 
 /** The numbers that each request of one event loop adds: additions at fixed positions, nothing else. */
 export class RequestMetrics {

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.js';
-import type { RateLimiter } from '../auth/rateLimiter.js';
+import type { RateLimiter } from '../auth/limits/rateLimiter.js';
 import type { RefusalCause } from '../contract/metrics.js';
-import type { Timing } from '../scoring/scorer.js';
+import type { Timing } from '../score/scorer.js';
 import { type AccessLog, lineOf } from './accessLog.js';
 import type { ExchangeRecord } from './exchangeRecord.js';
 import type { RequestMetrics } from './requestMetrics.js';

@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.js';
 import type { RefusalCause } from '../contract/metrics.js';
-import type { Timing } from '../scoring/scorer.js';
-import { sampledParent, type TracedRequest, type TracedStages } from '../tracing/tracedRequest.js';
+import type { Timing } from '../score/scorer.js';
+import { sampledParent, type TracedRequest, type TracedStages } from './tracedRequest.js';
 import type { ExchangeRecord } from './exchangeRecord.js';
 
 /**

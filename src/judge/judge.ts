@@ -1,5 +1,5 @@
 /** The verdicts: scores against outcomes. */
-import { probit } from '../pipeline/normal.js';
+import { probit } from '../night/normal.js';
 import { chanceOf, errorOf, estimate, intervalOf, type Drawn, type OutcomeEstimates } from './estimates.js';
 import { EXPECTED } from './expected.js';
 import type { Nights } from './nights.js';

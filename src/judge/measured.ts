@@ -10,8 +10,8 @@ import {
   offsetOf,
   standingOf,
   weightAfter,
-} from '../pipeline/measured.js';
-import type { MeasuringConstants } from '../pipeline/measuredRow.js';
+} from '../night/measured.js';
+import type { MeasuringConstants } from '../night/measuredRow.js';
 import { drawnOver, type Drawn } from './estimates.js';
 import type { Grouped } from './nights.js';
 import { eachPerson } from './sums.js';

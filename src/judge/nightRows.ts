@@ -1,11 +1,11 @@
 /** A sink of scored rows that keeps each night's numbers for the verdict. */
 import { Sleep } from '#rules/sleep.js';
-import type { Job } from '../lake/job.js';
-import type { PageSink } from '../lake/scorePages.js';
+import type { Job } from '../lake/score/job.js';
+import type { PageSink } from '../lake/score/scorePages.js';
 import { OUTPUT_COLUMNS } from '../model/tensors.js';
-import { normaliseSleep } from '../pipeline/normalise.js';
-import { LAYOUT } from '../records/layout.js';
-import { summaryAt } from '../records/places.js';
+import { normaliseSleep } from '../night/normalise.js';
+import { LAYOUT } from '../night/layout.js';
+import { summaryAt } from '../night/places.js';
 import { Nights } from './nights.js';
 import { SCORES, columnsOf, valueOf, type Outcome } from './outcomes.js';
 

@@ -1,14 +1,14 @@
 /** One run of `acuity judge`: rows scored, then judged. */
 import { MEASURED_FIELDS } from '#rules/fields.js';
 import type { ScoreOptions } from '../lake/run.js';
-import { scoreRows } from '../lake/score.js';
+import { scoreRows } from '../lake/score/score.js';
 import type { Config } from '../config/options.js';
 import { judge } from './judge.js';
 import { judgeMeasured, type MeasuredOptions } from './measured.js';
 import { NightRows } from './nightRows.js';
 import { columnsOf, type Outcome } from './outcomes.js';
 import type { Bought, Report } from './report.js';
-import { EXIT } from '../process/exitCodes.js';
+import { EXIT } from '../base/process/exitCodes.js';
 
 /** How nights are found and read, as for `acuity score`. */
 type Reading = Pick<

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { replaceByOwn } from '../files/atomicFile.js';
-import { ifPresentSync } from '../files/fileError.js';
-import type { Engine } from './engine.js';
-import { isRemote } from './inputs.js';
-import { patternOf, textOf } from './sql.js';
+import { replaceByOwn } from '../base/files/atomicFile.js';
+import { ifPresentSync } from '../base/files/fileError.js';
+import type { Engine } from './input/engine.js';
+import { isRemote } from './input/inputs.js';
+import { patternOf, textOf } from './input/sql.js';
 
 /** Files on the disk and in stores, by one interface. */
 

@@ -1,5 +1,5 @@
 import { grouped } from '../base/table.js';
-import type { RowTally } from './scorePages.js';
+import type { RowTally } from './score/scorePages.js';
 
 /** The progress and the summary of a run, for people. */
 

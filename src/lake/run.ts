@@ -4,26 +4,26 @@ import type { Readable } from 'node:stream';
 import type { Config } from '../config/options.js';
 import { EXPLAIN_COMMAND } from '../contract/explanation.js';
 import { OperatorError } from '../base/errors.js';
-import { removeDeadPartials } from '../files/atomicFile.js';
-import { print } from '../process/print.js';
-import { readNorms } from '../norms/norms.js';
-import type { Scorer, ScoringModel } from '../scoring/scorer.js';
-import type { Engine } from './engine.js';
+import { removeDeadPartials } from '../base/files/atomicFile.js';
+import { print } from '../base/process/print.js';
+import { readNorms } from '../contract/norms.js';
+import type { Scorer, ScoringModel } from '../score/scorer.js';
+import type { Engine } from './input/engine.js';
 import { FirstBadRows, NamesError } from './errors.js';
-import { Histories } from './histories.js';
-import { findInputs, isRemote, queryInput, type Format, type Input } from './inputs.js';
-import { readNames, type HistoryColumns, type NamesReport } from './names.js';
-import { openArrowStream, openInput, openStdin, type ReadOptions } from './openInput.js';
-import { LineWriter } from './lineWriter.js';
-import { prepareFolder } from './outputs.js';
-import type { RowScorer } from './job.js';
-import type { OpenInput } from './page.js';
-import { PersonOrder, type Late } from './personOrder.js';
-import { Results, digestOf, type Shape } from './results.js';
-import { OWN_NAMES, type ScoreSink, type SinkOptions, type WriteBytes } from './scoreColumns.js';
-import { scorePages, type PageSink, type RowTally } from './scorePages.js';
-import { openSink } from './sinks.js';
-import { StateFile } from './state.js';
+import { Histories } from './score/histories.js';
+import { findInputs, isRemote, queryInput, type Format, type Input } from './input/inputs.js';
+import { readNames, type HistoryColumns, type NamesReport } from './input/names.js';
+import { openArrowStream, openInput, openStdin, type ReadOptions } from './input/openInput.js';
+import { LineWriter } from './output/lineWriter.js';
+import { prepareFolder } from './output/outputs.js';
+import type { RowScorer } from './score/job.js';
+import type { OpenInput } from './input/page.js';
+import { PersonOrder, type Late } from './score/personOrder.js';
+import { Results, digestOf, type Shape } from './output/results.js';
+import { OWN_NAMES, type ScoreSink, type SinkOptions, type WriteBytes } from './output/scoreColumns.js';
+import { scorePages, type PageSink, type RowTally } from './score/scorePages.js';
+import { openSink } from './output/sinks.js';
+import { StateFile } from './score/state.js';
 
 /*
  * One run of `acuity score`; the order of its writes, and what the next run does after each, is drawn in `outputs.ts`.
@@ -177,7 +177,7 @@ export class Run {
 
   private readonly engine = (): Promise<Engine> => {
     const { memory, extension } = this.options;
-    this.starting ??= import('./engine.js').then(({ Engine }) =>
+    this.starting ??= import('./input/engine.js').then(({ Engine }) =>
       Engine.open({ memory, extensions: extension }),
     );
     return this.starting;
@@ -238,7 +238,7 @@ export class Run {
     const { stdin, write } = this.streams;
     const target = { name: STREAM, format, outputFormat: to, write };
     if (tables === true) {
-      const { arrowStreams } = await import('./arrowStreams.js');
+      const { arrowStreams } = await import('./input/arrowStreams.js');
       // Answers each table before reading the next: an engine's process keeps this one for all of its tables.
       for await (const table of arrowStreams(stdin)) {
         const histories = history === undefined ? undefined : new Histories(peopleMax);

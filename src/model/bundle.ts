@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { messageOf, OperatorError } from '../base/errors.js';
-import { errorCode, systemReason } from '../files/fileError.js';
-import { directFiles, type Files } from '../files/files.js';
+import { errorCode, systemReason } from '../base/files/fileError.js';
+import { directFiles, type Files } from '../base/files/files.js';
 import { FEATURES, featuresHash } from '../contract/features.js';
 import {
   EXPLAIN_TABLE,

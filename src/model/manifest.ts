@@ -34,7 +34,7 @@ const ofEachField = <T extends Type.TSchema>(schema: T) =>
     Object.fromEntries(MEASURED_FIELDS.map((field) => [field, schema])) as Record<MeasuredField, T>,
   );
 
-/** The bundle's constants for measurements; `pipeline/measured.ts` has the arithmetic. */
+/** The bundle's constants for measurements; `night/measured.ts` has the arithmetic. */
 const MeasuredSchema = Type.Object({
   /** After this many days a measurement counts half. */
   halfLifeDays: ofEachField(Type.Number({ minimum: 180, maximum: 36_525 })),

@@ -1,4 +1,4 @@
-import { spreadOf } from '../load/statistics.js';
+import { spreadOf } from './load/statistics.js';
 
 /** The most requests a second. */
 export interface Goal {

@@ -1,5 +1,5 @@
 /** The block that `acuity tune` prints. */
-import { spreadOf } from '../load/statistics.js';
+import { spreadOf } from './load/statistics.js';
 import { environmentOf, nameOf, type Candidate } from './candidates.js';
 import type { Duel, Goal, Outcome, Verdict } from './goal.js';
 import type { Trial } from './halving.js';

@@ -2,9 +2,9 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../config/options.js';
-import { startChildServer, type ChildServer } from '../load/childServer.js';
-import type { Measurement } from '../load/measurement.js';
-import { runClosedLoop } from '../load/closedLoop.js';
+import { startChildServer, type ChildServer } from './load/childServer.js';
+import type { Measurement } from './load/measurement.js';
+import { runClosedLoop } from './load/closedLoop.js';
 import { environmentOf, type Candidate } from './candidates.js';
 import type { Outcome } from './goal.js';
 import { messageOf } from '../base/errors.js';

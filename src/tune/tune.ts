@@ -6,15 +6,15 @@ import { issue } from '../auth/lifecycle.js';
 import { storesAt } from '../auth/location.js';
 import { usableCores } from '../config/cores.js';
 import { environment } from '../config/options.js';
-import { busyMachine } from '../load/statistics.js';
-import { bodiesOf, PAYLOADS, type PayloadName } from '../load/payloads.js';
+import { busyMachine } from './load/statistics.js';
+import { bodiesOf, PAYLOADS, type PayloadName } from './load/payloads.js';
 import { candidatesFor, defaultsFor, nameOf, thinned, type Candidate } from './candidates.js';
 import { compareOutcomes, judge, p99Words, type Duel, type Goal, type Outcome } from './goal.js';
 import { affordable, halve } from './halving.js';
 import { blockOf, type TuneFindings } from './report.js';
 import { keysIn, loaded, startCandidate, tryCandidate, type Bench } from './trials.js';
 import { messageOf } from '../base/errors.js';
-import { print } from '../process/print.js';
+import { print } from '../base/process/print.js';
 
 export interface TuneOptions {
   readonly goal: Goal;

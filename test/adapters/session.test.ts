@@ -3,7 +3,7 @@ import type { Person } from '#adapters/person.js';
 import { fromIntervals, type IntervalsInput } from '#adapters/providers/intervals.js';
 import type { Session } from '#adapters/session.js';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
-import { createReader, isBodyProblem } from '#acuity/reading/read.js';
+import { createReader, isBodyProblem } from '#acuity/read/read.js';
 
 /** What only code can give, or too long for a case; packages/cases/adapters.json has what a night is. */
 

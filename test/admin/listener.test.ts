@@ -6,7 +6,7 @@ import t from 'tap';
 import { allocateHeartbeats, Heartbeats } from '#acuity/base/heartbeats.js';
 import { defaultConfig } from '#acuity/config/options.js';
 import { allocateLoopMetrics } from '#acuity/contract/metrics.js';
-import { openAdmin } from '#acuity/server/adminListener.js';
+import { openAdmin } from '#acuity/serve/adminListener.js';
 import { ask, listen, open, READY } from '../fixtures/adminScene.js';
 import { Connection } from '../fixtures/connection.js';
 import { until } from '../fixtures/until.js';

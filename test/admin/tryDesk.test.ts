@@ -1,9 +1,9 @@
 import t, { type Test } from 'tap';
 import { createKey, digestOf } from '#acuity/auth/key.js';
-import { Limits } from '#acuity/auth/limits.js';
+import { Limits } from '#acuity/auth/limits/limits.js';
 import { problemAnswer } from '#acuity/contract/problems.js';
 import { TRY_BODY_BYTES_MAX, type TryAnswer } from '#acuity/admin/tryDesk.js';
-import { tryDesk } from '#acuity/server/tryDesk.js';
+import { tryDesk } from '#acuity/serve/tryDesk.js';
 import { ask, listen } from '../fixtures/adminScene.js';
 import { manualClock } from '../fixtures/manualClock.js';
 

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { createKey, digestOf } from '#acuity/auth/key.js';
 import type { IndexedRecord } from '#acuity/auth/authenticator.js';
-import { Limits } from '#acuity/auth/limits.js';
-import type { Limited } from '#acuity/auth/rateLimiter.js';
+import { Limits } from '#acuity/auth/limits/limits.js';
+import type { Limited } from '#acuity/auth/limits/rateLimiter.js';
 import { manualClock } from '../fixtures/manualClock.js';
 import { KeyCheck, type Verdict } from '../fixtures/keyCheck.js';
 

@@ -19,5 +19,5 @@ operations[operation] = (...given) => {
 };
 syncBuiltinESMExports();
 
-const { FileKeyStore } = await import('#acuity/auth/fileStore.js');
+const { FileKeyStore } = await import('#acuity/auth/file/fileStore.js');
 await new FileKeyStore(path).insert(issue({ kind: 'demo', label: 'crashed' }, Date.now()).record);

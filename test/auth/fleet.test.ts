@@ -1,11 +1,11 @@
 import t from 'tap';
 import type { IndexedRecord } from '#acuity/auth/authenticator.js';
-import { Limits, type KeyLimits } from '#acuity/auth/limits.js';
+import { Limits, type KeyLimits } from '#acuity/auth/limits/limits.js';
 import { dayAt } from '#acuity/base/days.js';
 import { KeyStoreError } from '#acuity/auth/record.js';
-import { RedisCounts } from '#acuity/auth/redisCounts.js';
-import { usageKey } from '#acuity/auth/redisNames.js';
-import { MemoryStore } from '#torture/simulation/store.js';
+import { RedisCounts } from '#acuity/auth/redis/redisCounts.js';
+import { usageKey } from '#acuity/auth/redis/redisNames.js';
+import { MemoryStore } from '../faults/simulation/store.js';
 
 /** What docs/FLEET.md promises of rates, quotas and counts, at a store in memory; redis.test.ts has what takes a real one. */
 

@@ -1,6 +1,6 @@
 // A thread that takes from one keyIndex as fast as it can, together with another one.
 import { workerData } from 'node:worker_threads';
-import { Limits, type KeyLimits } from '#acuity/auth/limits.js';
+import { Limits, type KeyLimits } from '#acuity/auth/limits/limits.js';
 
 interface Task {
   readonly memory: SharedArrayBuffer;

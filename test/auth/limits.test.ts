@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import * as fc from 'fast-check';
 import t from 'tap';
-import { DAILY_EXCEEDED, SHARE_EXCEEDED } from '#acuity/auth/dayQuotas.js';
-import { BURST_EXCEEDED, Limits } from '#acuity/auth/limits.js';
+import { DAILY_EXCEEDED, SHARE_EXCEEDED } from '#acuity/auth/limits/dayQuotas.js';
+import { BURST_EXCEEDED, Limits } from '#acuity/auth/limits/limits.js';
 import { DAY_MS, dayAt, msToNextDay } from '#acuity/base/days.js';
 
 const NOON_MS = 20_000 * DAY_MS + DAY_MS / 2;

@@ -14,7 +14,7 @@ import {
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
-import { FileKeyStore } from '#acuity/auth/fileStore.js';
+import { FileKeyStore } from '#acuity/auth/file/fileStore.js';
 import { issue, revoked } from '#acuity/auth/lifecycle.js';
 import { openStores, storesAt } from '#acuity/auth/location.js';
 import type { KeyRecord } from '#acuity/auth/record.js';

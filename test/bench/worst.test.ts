@@ -1,7 +1,7 @@
 import t from 'tap';
 import { FAMILIES, searchFamily } from '#bench/worst/search.js';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
-import { createReader } from '#acuity/reading/read.js';
+import { createReader } from '#acuity/read/read.js';
 import { seededRandom } from '#acuity/base/random.js';
 
 const read = createReader(DEFAULT_SERIES_LIMITS);

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { seededRandom } from '#acuity/base/random.js';
 import { registerHistory } from '#acuity/commands/history.js';
-import type { GivenMeasurement } from '#acuity/records/request.js';
-import { dayOf } from '#acuity/history/night.js';
+import type { GivenMeasurement } from '#acuity/night/request.js';
+import { dayOf } from '#acuity/night/history/night.js';
 import { historyReader, randomRecord, step } from '../fixtures/histories.js';
 import { commanded } from '../fixtures/lake.js';
 import { acuity } from '../fixtures/scripts.js';

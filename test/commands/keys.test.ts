@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { digestOf, isWellFormed } from '#acuity/auth/key.js';
-import { UsageFiles } from '#acuity/auth/fileCounts.js';
+import { UsageFiles } from '#acuity/auth/file/fileCounts.js';
 import { placeOf } from '#acuity/auth/location.js';
 import { commanded } from '../fixtures/lake.js';
 import { manualClock } from '../fixtures/manualClock.js';

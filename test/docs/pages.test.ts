@@ -28,7 +28,7 @@ const { repository } = JSON.parse(textOf('package.json')) as { repository: { url
 const ADDRESS = repository.url.replace(/^git\+|\.git$/g, '');
 const FENCE = /^```[^]*?^```/gm;
 /** In backticks, as the pages name files of the repository. */
-const PATH = /`((?:test|src|scripts|packages|native-models|deploy|docs|bench|torture)\/[\w./-]+)`/g;
+const PATH = /`((?:test|src|scripts|packages|native-models|deploy|docs|bench)\/[\w./-]+)`/g;
 /** Paths that are not of this repository. */
 const FOREIGN_PATHS = ['src/vital/types'];
 

@@ -14,7 +14,7 @@ import { request } from 'node:http';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
-import { takeSocketPaths } from '#acuity/server/publicSocket.js';
+import { takeSocketPaths } from '#acuity/serve/publicSocket.js';
 import { Connection } from '../fixtures/connection.js';
 import { temporaryFolder } from '../fixtures/repository.js';
 import { CLEAN, runServer, startServer, type RunningServer } from '../fixtures/server.js';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { createLog } from '#acuity/process/log.js';
+import { createLog } from '#acuity/base/process/log.js';
 import { KEY } from '../fixtures/loop.js';
 import { AccessLog, lineOf, type AccessLine } from '#acuity/http/accessLog.js';
 

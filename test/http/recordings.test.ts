@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { systemClock } from '#acuity/base/clock.js';
 import { HEAD_TOKENS, recordingTokens } from '#acuity/http/prices.js';
-import { RecordingQueue, type RecordingQueueOptions } from '#acuity/recording/recordingQueue.js';
+import { RecordingQueue, type RecordingQueueOptions } from '#acuity/http/recordings/recordingQueue.js';
 import { Connection, send, sendOn } from '../fixtures/connection.js';
 import { textOf } from '../fixtures/repository.js';
 import { GOOD_KEY, answer, openLoop } from '../fixtures/loop.js';

@@ -2,7 +2,7 @@ import t from 'tap';
 import { KEY } from '../fixtures/loop.js';
 import type { ExchangeRecord } from '#acuity/http/exchangeRecord.js';
 import { RequestTracer } from '#acuity/http/requestTracer.js';
-import { type TracedRequest, TraceQueue } from '#acuity/tracing/tracedRequest.js';
+import { type TracedRequest, TraceQueue } from '#acuity/http/tracedRequest.js';
 
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SPAN = 'b7ad6b7169203331';

@@ -8,8 +8,8 @@ import { Nights } from '#acuity/judge/nights.js';
 import { columnsOf, outcomeOf, valueOf, type Outcome } from '#acuity/judge/outcomes.js';
 import { centredRanks } from '#acuity/judge/ranks.js';
 import { sentenceOf } from '#acuity/judge/words.js';
-import type { MeasuringConstants } from '#acuity/pipeline/measuredRow.js';
-import { normalCdf, probit } from '#acuity/pipeline/normal.js';
+import type { MeasuringConstants } from '#acuity/night/measuredRow.js';
+import { normalCdf, probit } from '#acuity/night/normal.js';
 
 /** Statistics of `acuity judge` against plain code, and on people of whom everything is known. */
 

@@ -8,7 +8,7 @@ import { VIEWS } from '#acuity/judge/sums.js';
 import { OUTPUT_COLUMNS } from '#acuity/model/tensors.js';
 import { MODEL } from '#fixtures/model.js';
 import { OUTCOME_COUNT } from '#training/cohort/effects.js';
-import { normalCdf } from '#acuity/pipeline/normal.js';
+import { normalCdf } from '#acuity/night/normal.js';
 import { World } from '#training/cohort/population.js';
 import { Random } from '#training/cohort/random.js';
 import { rollOut } from '#training/evaluation/rollout.js';

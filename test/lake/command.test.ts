@@ -13,7 +13,7 @@ import {
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import t, { type Test } from 'tap';
-import { arrowStreams } from '#acuity/lake/arrowStreams.js';
+import { arrowStreams } from '#acuity/lake/input/arrowStreams.js';
 import { BAD_AGES } from '#fixtures/ages.js';
 import { folder, rowsOf, runStream, scoreOne, type Asked } from '#fixtures/lake.js';
 import { MODEL } from '#fixtures/model.js';

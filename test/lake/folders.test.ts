@@ -3,9 +3,9 @@ import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { dirname, join, relative } from 'node:path';
 import t, { type Test } from 'tap';
-import { Engine } from '#acuity/lake/engine.js';
-import { findInputs, type FindOptions } from '#acuity/lake/inputs.js';
-import { requestsOf } from '#acuity/load/payloads.js';
+import { Engine } from '#acuity/lake/input/engine.js';
+import { findInputs, type FindOptions } from '#acuity/lake/input/inputs.js';
+import { requestsOf } from '#acuity/tune/load/payloads.js';
 import { folder, runLake, type Asked } from '#fixtures/lake.js';
 import { bodiesOf, csvOf, writeParquet, type TableRow } from '#fixtures/tables.js';
 

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { showProgress, wrapped } from '#acuity/lake/progress.js';
-import { newTally } from '#acuity/lake/scorePages.js';
+import { newTally } from '#acuity/lake/score/scorePages.js';
 
 t.test('share and time left stand there where the sizes of the files are known', async (t) => {
   for (const [totalBytes, bytes, shown] of [

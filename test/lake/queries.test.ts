@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { requestsOf } from '#acuity/load/payloads.js';
+import { requestsOf } from '#acuity/tune/load/payloads.js';
 import { folder, runLake, scoreOne, type Asked } from '#fixtures/lake.js';
 import { queried, valuesOf, writeParquet, type TableRow } from '#fixtures/tables.js';
 

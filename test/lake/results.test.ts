@@ -1,8 +1,8 @@
 import { appendFileSync, existsSync, readFileSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'; // prettier-ignore
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import type { PredictionRequest } from '#acuity/records/request.js';
-import type { ScoreHandler } from '#acuity/scoring/scorer.js';
+import type { PredictionRequest } from '#acuity/night/request.js';
+import type { ScoreHandler } from '#acuity/score/scorer.js';
 import { FormulaScorer } from '#fixtures/handScorer.js';
 import { folder, runLake, type Asked } from '#fixtures/lake.js';
 import { linesOf, writeParquet } from '#fixtures/tables.js';

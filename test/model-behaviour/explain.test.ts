@@ -3,10 +3,10 @@ import { CONTRIBUTORS, CONTRIBUTOR_GROUPS, EXPLANATION } from '#acuity/contract/
 import { SCORE_FIELDS } from '#rules/fields.js';
 import type { PredictionRequestBody, Session } from '#acuity/contract/request.js';
 import { loadBundle } from '#acuity/model/bundle.js';
-import { explanationOf } from '#acuity/pipeline/explanation.js';
-import { qualityOf } from '#acuity/pipeline/quality.js';
-import { respond, withFields } from '#acuity/pipeline/respond.js';
-import { createReader, isBodyProblem } from '#acuity/reading/read.js';
+import { explanationOf } from '#acuity/night/explained/explanation.js';
+import { qualityOf } from '#acuity/night/quality.js';
+import { respond, withFields } from '#acuity/night/respond.js';
+import { createReader, isBodyProblem } from '#acuity/read/read.js';
 import { recordOf, ServedModel } from '#training/served.js';
 import { requestBody } from '../fixtures/bodies.js';
 import { slowShapley } from '../fixtures/slowShapley.js';

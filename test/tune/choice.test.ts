@@ -2,7 +2,7 @@ import t from 'tap';
 import { readConfig } from '#acuity/config/options.js';
 import { candidatesFor, defaultsFor, environmentOf, nameOf, thinned } from '#acuity/tune/candidates.js';
 import { compareOutcomes, judge, p99Words, type Goal, type Outcome } from '#acuity/tune/goal.js';
-import { busyMachine } from '#acuity/load/statistics.js';
+import { busyMachine } from '#acuity/tune/load/statistics.js';
 import { affordable, halve } from '#acuity/tune/halving.js';
 import { blockOf, type TuneFindings } from '#acuity/tune/report.js';
 

@@ -1,14 +1,14 @@
 import { DEFAULT_SERIES_LIMITS, LABEL_FIELDS, PAST_MAX } from '#rules/fields.js';
-import { HALF_LIFE_NIGHTS, LongRun } from '#acuity/history/longRun.js';
-import { writeTarget } from '#acuity/records/places.js';
-import { LAYOUT } from '#acuity/records/layout.js';
-import type { PredictionRequest } from '#acuity/records/request.js';
-import { WasmParser } from '#acuity/reading/wasmParser.js';
+import { HALF_LIFE_NIGHTS, LongRun } from '#acuity/night/history/longRun.js';
+import { writeTarget } from '#acuity/night/places.js';
+import { LAYOUT } from '#acuity/night/layout.js';
+import type { PredictionRequest } from '#acuity/night/request.js';
+import { WasmParser } from '#acuity/read/wasmParser.js';
 import { recordOf, type ServedModel } from '../served.js';
 import type { Plan, World } from './population.js';
 import type { Person } from './person.js';
 import { readRecording } from './row.js';
-import { createReader, isBodyProblem } from '#acuity/reading/read.js';
+import { createReader, isBodyProblem } from '#acuity/read/read.js';
 import type { Session } from '#acuity/contract/request.js';
 
 const { RECORD_LENGTH, TARGET_LENGTH } = LAYOUT;

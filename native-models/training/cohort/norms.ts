@@ -1,4 +1,4 @@
-import { normalCdf } from '#acuity/pipeline/normal.js';
+import { normalCdf } from '#acuity/night/normal.js';
 import { Life } from './day.js';
 import { Effects, OUTCOME_COUNT } from './effects.js';
 import { mean as meanOf, variance } from '../evaluation/statistics.js';

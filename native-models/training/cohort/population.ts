@@ -1,6 +1,6 @@
 import { FEATURE_COUNT } from '#acuity/contract/features.js';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
-import { WasmParser } from '#acuity/reading/wasmParser.js';
+import { WasmParser } from '#acuity/read/wasmParser.js';
 import { Life, type Day } from './day.js';
 import type { Intervention } from './intervention.js';
 import { Wearer, type Device } from './devices.js';

@@ -1,9 +1,9 @@
 import { SERIES_FIELDS } from '#rules/fields.js';
-import { featuriseRecord } from '#acuity/pipeline/featurise.js';
-import { isUnitError } from '#acuity/reading/unitErrors.js';
-import type { PredictionRequest } from '#acuity/records/request.js';
-import type { WasmParser } from '#acuity/reading/wasmParser.js';
-import { writeScalars } from '#acuity/records/places.js';
+import { featuriseRecord } from '#acuity/night/featurise.js';
+import { isUnitError } from '#acuity/read/unitErrors.js';
+import type { PredictionRequest } from '#acuity/night/request.js';
+import type { WasmParser } from '#acuity/read/wasmParser.js';
+import { writeScalars } from '#acuity/night/places.js';
 import type { Recording } from './sensor.js';
 
 /** Writes the feature row of a recorded session, through the service's own pipeline. */

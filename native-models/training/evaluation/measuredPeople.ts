@@ -1,5 +1,5 @@
 import { dateOf } from '#acuity/base/days.js';
-import { HALF_LIFE_NIGHTS } from '#acuity/history/longRun.js';
+import { HALF_LIFE_NIGHTS } from '#acuity/night/history/longRun.js';
 import { MEASURED_FIELDS, type MeasuredField } from '#rules/fields.js';
 import {
   added,
@@ -12,8 +12,8 @@ import {
   offsetOf,
   standingOf,
   weightAfter,
-} from '#acuity/pipeline/measured.js';
-import { normalCdf } from '#acuity/pipeline/normal.js';
+} from '#acuity/night/measured.js';
+import { normalCdf } from '#acuity/night/normal.js';
 import type { MeasuredConstants } from '#acuity/model/manifest.js';
 import type { Population, World } from '../cohort/population.js';
 import { Random } from '../cohort/random.js';

@@ -1,5 +1,5 @@
 import { FEATURE_COUNT } from '#acuity/contract/features.js';
-import { WasmParser } from '#acuity/reading/wasmParser.js';
+import { WasmParser } from '#acuity/read/wasmParser.js';
 import { DEFAULT_SERIES_LIMITS, FIELDS_OF_A_SESSION } from '#rules/fields.js';
 import { Random } from '../cohort/random.js';
 import { without } from '../cohort/recordings.js';

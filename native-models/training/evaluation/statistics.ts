@@ -1,4 +1,4 @@
-import { quantileOf } from '#acuity/load/statistics.js';
+import { quantileOf } from '#acuity/tune/load/statistics.js';
 import { Random } from '../cohort/random.js';
 
 type Values = Float64Array | readonly number[];

@@ -1,5 +1,5 @@
 import type { Session } from '#acuity/contract/request.js';
-import { createReader, isBodyProblem } from '#acuity/reading/read.js';
+import { createReader, isBodyProblem } from '#acuity/read/read.js';
 import { SHARES, STAGES } from '#rules/contradictions.js';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { World } from '../cohort/population.js';

@@ -1,5 +1,5 @@
 import type { Session } from '#acuity/contract/request.js';
-import { adjusted, adjustmentOf, evidenceOf, latentOf, standingOf } from '#acuity/pipeline/measured.js';
+import { adjusted, adjustmentOf, evidenceOf, latentOf, standingOf } from '#acuity/night/measured.js';
 import { PAST_MAX } from '#rules/fields.js';
 import { COLUMN, recordOf, type ServedModel } from '../../served.js';
 import type { Judged } from '../context.js';

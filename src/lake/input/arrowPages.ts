@@ -1,0 +1,263 @@
+import { OperatorError } from '../../base/errors.js';
+import {
+  Binary,
+  DataType,
+  Null,
+  RecordBatch,
+  RecordBatchReader,
+  Utf8,
+  Vector,
+  makeData,
+  vectorFromArray,
+  type Data,
+  type Decimal,
+  type Field,
+  type List,
+} from 'apache-arrow';
+import type { SeriesLimits } from '#rules/fields.js';
+import { ColumnReader } from '../../read/columns.js';
+import { batchOf } from '../output/arrowSink.js';
+import { readingError, type RowProblem } from '../errors.js';
+import { namesBeside, type RowColumns } from './names.js';
+import { dateIn } from '../score/night.js';
+import { tablePage, type BesideColumns, type OpenInput, type Page } from './page.js';
+import {
+  kindOf,
+  listField,
+  nameMalformed,
+  namesOfColumns,
+  numberField,
+  sessionColumns,
+  sessionFields,
+  textField,
+  trimmedCell,
+  type SessionField,
+  type TableColumn,
+} from './tableColumns.js';
+
+/** Most rows read together: their samples fit the caches. */
+const ROWS_MAX = 1024;
+/** The first bytes of Arrow's file format; a stream starts differently. */
+const FILE_MARK = Buffer.from('ARROW1');
+const WHAT = 'the Arrow stream';
+
+/** Opens an Arrow stream. */
+export async function openArrow(
+  input: AsyncIterable<Uint8Array>,
+  limits: SeriesLimits,
+  zone: string | undefined,
+): Promise<OpenInput> {
+  try {
+    const reader = await RecordBatchReader.from(unlessFile(input));
+    await reader.open();
+    const { schema } = reader;
+    const names = namesOfColumns(schema.fields.map(columnOf));
+    return {
+      names,
+      keptColumns: ({ keep }) => plainColumns(new RecordBatch(schema, undefined), keep),
+      async *pages(columns) {
+        try {
+          yield* arrowPages(reader, columns, limits, zone);
+        } catch (error) {
+          throw readingError(error, WHAT);
+        }
+      },
+      close: () => reader.cancel(),
+    };
+  } catch (error) {
+    throw readingError(error, WHAT);
+  }
+}
+
+/** @throws OperatorError for the file format: it is read from its end */
+async function* unlessFile(input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  let first: Uint8Array | undefined = Buffer.alloc(0);
+  for await (const chunk of input) {
+    if (first === undefined) yield chunk;
+    else {
+      first = Buffer.concat([first, chunk]);
+      if (first.length < FILE_MARK.length) continue;
+      if (FILE_MARK.equals(first.subarray(0, FILE_MARK.length)))
+        throw new OperatorError(
+          "Arrow's file format is read from its end: make Parquet of it, or pipe a stream",
+        );
+      yield first;
+      first = undefined;
+    }
+  }
+  if (first !== undefined && first.length > 0) yield first;
+}
+
+interface PlacedColumn extends TableColumn {
+  readonly place: number;
+}
+
+type PlacedField = ReturnType<typeof sessionFields<PlacedColumn>>[number];
+
+function columnOf({ name, type }: Field, place: number): PlacedColumn {
+  return { name, kind: kindOf(String(type)), typeName: String(type), place };
+}
+
+async function* arrowPages(
+  reader: AsyncIterable<RecordBatch>,
+  columns: RowColumns,
+  limits: SeriesLimits,
+  zone: string | undefined,
+): AsyncGenerator<Page, void, undefined> {
+  const rows = new ColumnReader(limits);
+  let before = 0;
+  for await (const batch of reader) {
+    const problems = new Map<number, RowProblem>();
+    const fields = sessionFields(batch.schema.fields.map(columnOf));
+    const own = fields.map((field) => fieldIn(batch, field, problems));
+    const session = sessionColumns(own);
+    const others = plainColumns(batch, namesBeside(columns));
+    for (let first = 0; first < batch.numRows; first += ROWS_MAX) {
+      const last = Math.min(first + ROWS_MAX, batch.numRows);
+      const beside = besideIn(others?.slice(first, last), columns, before + first + 1, zone);
+      const read = rows.read(session, first, last);
+      nameMalformed(own, read, problems, first);
+      const ofPage = new Map([...problems].map(([row, problem]) => [row - first, problem]));
+      yield tablePage(last - first, read, beside, columns.measured, ofPage);
+    }
+    before += batch.numRows;
+  }
+}
+
+/** A column as plain numbers, lists of them, or texts. */
+function fieldIn(
+  { data }: RecordBatch,
+  column: PlacedField,
+  problems: Map<number, RowProblem>,
+): SessionField {
+  const { field, isSeries, kind, place } = column;
+  const own = plainData(data.children[place] ?? makeData({ type: new Null() }));
+  const vector = new Vector([own]);
+  const isNull = (row: number): boolean => kind === 'null' || !own.getValid(row);
+  if (kind === 'text') {
+    const textOf = (row: number): string => Buffer.from(String(vector.get(row))).toString('latin1');
+    return textField({ field }, own.length, (row) => (isNull(row) ? undefined : textOf(row)), problems);
+  }
+  if (!isSeries) return numberField(field, own.length, numbersOf(vector), isNull);
+  const isFixed = DataType.isFixedSizeList(own.type);
+  if (!isFixed && !DataType.isList(own.type) && !DataType.isLargeList(own.type))
+    return listField(field, { values: NONE, starts: NONE, ends: NONE }, isNull);
+  const starts = new Float64Array(own.length);
+  const ends = new Float64Array(own.length);
+  const { valueOffsets: offsets, stride } = own as Data<List>;
+  for (let row = 0; row < own.length; row++) {
+    starts[row] = isFixed ? row * stride : Number(offsets[row]);
+    ends[row] = isNull(row) ? (starts[row] ?? 0) : isFixed ? (row + 1) * stride : Number(offsets[row + 1]);
+  }
+  return listField(field, { values: numbersOf(new Vector(own.children)), starts, ends }, isNull);
+}
+
+const NONE = new Float64Array();
+
+type Numbers = Float64Array | Float32Array | Int32Array;
+
+/** Null as NaN. Numbers that JavaScript represents directly, without nulls among them, stay where they are. */
+function numbersOf(vector: Vector): Numbers {
+  const type = vector.type as DataType;
+  const isFloat = DataType.isFloat(type) && type.precision > 0; // half floats are not read as numbers here
+  const isPlain = isFloat || (DataType.isInt(type) && type.bitWidth < 64);
+  if (isPlain && vector.nullCount === 0) return (vector.data[0]?.values ?? NONE) as Numbers;
+  return Float64Array.from(vector, numberOf(type));
+}
+
+function numberOf(type: unknown): (value: unknown) => number {
+  return (value) => {
+    if (value === null || value === undefined) return NaN;
+    return Number(value instanceof Uint32Array && DataType.isDecimal(type) ? decimalOf(value, type) : value);
+  };
+}
+
+/** A decimal as text; `words` are its digits without the point, lowest word first. */
+function decimalOf(words: Uint32Array, { scale, bitWidth }: Decimal): string {
+  const digits = words.reduceRight((sum, word) => (sum << 32n) | BigInt(word), 0n);
+  return `${BigInt.asIntN(bitWidth, digits)}${scale === 0 ? '' : `e${-scale}`}`;
+}
+
+function besideIn(
+  batch: RecordBatch | undefined,
+  { keep, history, measured = [] }: RowColumns,
+  first: number,
+  zone: string | undefined,
+): BesideColumns {
+  const column = (name: string | undefined): Vector | undefined =>
+    (name === undefined ? undefined : batch?.getChild(name)) ?? undefined;
+  const kept = new Map(keep.map((name) => [name, column(name)]));
+  const people = column(history?.person);
+  const momentAt = momentsOf(column(history?.order), zone);
+  const cells = new Map(namesBeside({ keep: [], measured }).map((name) => [name, column(name)]));
+  return {
+    keptColumns: batch && plainColumns(batch, keep),
+    numberOf: (row) => first + row,
+    kept(name, row) {
+      const values = kept.get(name);
+      return values === undefined ? undefined : jsonOf(values.get(row), values.type as DataType);
+    },
+    person(row) {
+      const value: unknown = people?.get(row);
+      if (value === null || value === undefined) return undefined;
+      return value instanceof Uint32Array ? decimalOf(value, people?.type as Decimal) : String(value);
+    },
+    moment: (row) => momentAt(row) as ReturnType<Page['moment']>,
+    cell(name, row) {
+      const values = cells.get(name);
+      const value: unknown = values?.get(row);
+      return typeof value === 'string' || value === null ? trimmedCell(value) : numberOf(values?.type)(value);
+    },
+  };
+}
+
+/** Times of a column with a time zone as their dates in `given`, or in that zone. */
+function momentsOf(vector: Vector | undefined, given: string | undefined): (row: number) => unknown {
+  const type = vector?.type as DataType | undefined;
+  const own = (DataType.isTimestamp(type) ? type.timezone : undefined) ?? undefined;
+  const zone = own === undefined ? undefined : (given ?? own);
+  const toNumber = numberOf(type);
+  const print = zone === undefined ? Number : dateIn(zone);
+  return (row) => {
+    const value: unknown = vector?.get(row) ?? undefined;
+    return value === undefined || typeof value === 'string' ? value : print(toNumber(value));
+  };
+}
+
+/** A value of a column as JSON; 64-bit integers keep their digits. */
+function jsonOf(value: unknown, type: DataType): string {
+  if (typeof value === 'bigint') return String(value);
+  if (value instanceof Uint32Array && DataType.isDecimal(type))
+    return type.scale === 0 ? decimalOf(value, type) : String(Number(decimalOf(value, type)));
+  if (value instanceof Uint8Array) return JSON.stringify(Buffer.from(value).toString('hex'));
+  const plain = (_: string, inner: unknown): unknown => (typeof inner === 'bigint' ? String(inner) : inner);
+  return JSON.stringify(value, plain) ?? 'null';
+}
+
+/**
+ * The columns in forms that can be cut into pieces and written: dictionaries become values, since a file may not have
+ * two of them; texts and bytes in views become contiguous, since the Arrow library cuts views at the wrong place.
+ */
+function plainColumns(batch: RecordBatch, names: readonly string[]): RecordBatch | undefined {
+  const columns = names.flatMap((name) => {
+    const place = batch.schema.fields.findIndex((field) => field.name === name);
+    const [field, own] = [batch.schema.fields[place], batch.data.children[place]];
+    if (field === undefined || own === undefined) return [];
+    const data = plainData(own);
+    return [{ field: field.clone({ type: data.type }), data }];
+  });
+  return columns.length === 0 ? undefined : batchOf(columns, batch.numRows);
+}
+
+function plainData(data: Data): Data {
+  const type = plainType(data.type as DataType);
+  return type === data.type ? data : (vectorFromArray([...new Vector([data])], type).data[0] ?? data);
+}
+
+function plainType(type: DataType): DataType {
+  if (DataType.isUtf8View(type)) return new Utf8();
+  if (DataType.isBinaryView(type)) return new Binary();
+  if (!DataType.isDictionary(type)) return type;
+  const inner = type.dictionary as DataType;
+  return DataType.isLargeUtf8(inner) ? new Utf8() : plainType(inner);
+}

@@ -1,0 +1,56 @@
+import { Message } from 'apache-arrow';
+import { TableError } from '../errors.js';
+
+/** Tells apart the tables of `--tables`, which come one after the other. */
+
+/** Precedes the metadata of a message: -1 and the length; a length of 0 ends the stream. */
+const PREFIX_BYTES = 8;
+const CONTINUATION = -1;
+
+type Take = (length: number) => Promise<Buffer>;
+
+/**
+ * The consecutive Arrow streams in `input`, each read to its end before the next is requested. The library reads such
+ * an input too (`readAll`), but waits for bytes after the end of a stream, which arrive only after the stream is
+ * answered.
+ */
+export async function* arrowStreams(
+  input: AsyncIterable<Uint8Array>,
+): AsyncGenerator<AsyncIterable<Uint8Array>, void, undefined> {
+  const chunks = input[Symbol.asyncIterator]();
+  let rest = Buffer.alloc(0);
+  const has = async (length: number): Promise<boolean> => {
+    const pieces: Uint8Array[] = [rest];
+    for (let bytes = rest.length; bytes < length;) {
+      const { done, value } = await chunks.next();
+      if (done === true) return false;
+      pieces.push(value);
+      bytes += value.length;
+    }
+    if (pieces.length > 1) rest = Buffer.concat(pieces);
+    return true;
+  };
+  /** @throws TableError at the end of the input */
+  const take: Take = async (length) => {
+    if (!(await has(length))) throw new TableError('the Arrow stream ends too early');
+    const bytes = rest.subarray(0, length);
+    rest = rest.subarray(length);
+    return bytes;
+  };
+  while (await has(1)) yield oneStream(take);
+}
+
+/** The bytes of one stream, up to its end mark. */
+async function* oneStream(take: Take): AsyncGenerator<Uint8Array, void, undefined> {
+  for (;;) {
+    const prefix = await take(PREFIX_BYTES);
+    yield prefix;
+    const length = prefix.readInt32LE(4);
+    if (prefix.readInt32LE(0) !== CONTINUATION || length < 0)
+      throw new TableError("what follows is no message of Arrow's streaming format (version 1)");
+    if (length === 0) return;
+    const metadata = await take(length);
+    yield metadata;
+    yield await take(Message.decode(metadata).bodyLength);
+  }
+}

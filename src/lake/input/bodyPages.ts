@@ -1,0 +1,250 @@
+import { isUtf8 } from 'node:buffer';
+import { PROBLEMS, UNPROCESSABLE } from '../../contract/problems.js';
+import { FIELD_NAMES, type SeriesLimits } from '#rules/fields.js';
+import type { Norms } from '../../contract/norms.js';
+import { RECORDING } from '../../read/exact.js';
+import { readersOf, type RequestReader } from '../../read/read.js';
+import { readRecordingOf } from '../../read/readRecording.js';
+import { WasmParser } from '../../read/wasmParser.js';
+import type { MeasuringConstants } from '../../night/measuredRow.js';
+import type { GivenMeasurement } from '../../night/request.js';
+import { LineSplitter, jsonIn, type Line } from './lineSplitter.js';
+import type { Partition } from './inputs.js';
+import { namesBeside, type RowColumns } from './names.js';
+import { NamesError, rowProblem, type RowProblem } from '../errors.js';
+import type { OpenInput, Page } from './page.js';
+import { ROWS_SEEN, namesOfRows, refuseOtherCase } from './rowNames.js';
+
+export interface BodyPagesOptions {
+  readonly limits: SeriesLimits;
+  /** A longer body is a bad row. */
+  readonly bodyMaxBytes: number;
+  /** The scoring model's constants; undefined if it takes no measurements. */
+  readonly constants?: MeasuringConstants | undefined;
+  /** The service's if absent. */
+  readonly norms?: Norms | undefined;
+}
+
+const REQUEST_NAMES: ReadonlySet<string> = new Set(FIELD_NAMES.request);
+
+/** Most rows of a page: a page is written when all of it is scored. */
+const ROWS_MAX = 512;
+
+/** Opens an input with one JSON body per line. */
+export async function openLines(
+  input: AsyncIterable<Uint8Array>,
+  options: BodyPagesOptions,
+  partitions: readonly Partition[] = [],
+): Promise<OpenInput> {
+  const lines = linesOf(input, options.bodyMaxBytes);
+  // The first chunk decides the names, because a caller may wait for the scores of its first line.
+  const first = await lines.next();
+  const seen = first.done === true ? [] : first.value.slice(0, ROWS_SEEN);
+  return {
+    names: namesOfRows(
+      seen.flatMap(({ bytes }) => bytes ?? []),
+      partitions,
+    ),
+    async *pages(columns) {
+      const readRequest = bodyReader(options, columns);
+      // Values from the file's path, the same for all rows.
+      const constants = new Map(partitions.map(({ name, value }) => [name, JSON.stringify(value)]));
+      const pagesOf = function* (all: Line[]): Generator<Page, void, undefined> {
+        for (let at = 0; at < all.length; at += ROWS_MAX)
+          yield new BodyPage(all.slice(at, at + ROWS_MAX), readRequest, columns, constants);
+      };
+      if (first.done !== true) yield* pagesOf(first.value);
+      for await (const more of lines) yield* pagesOf(more);
+    },
+    close: async () => void (await lines.return()),
+  };
+}
+
+/**
+ * For each piece of `input`, the lines that end in it, if any; without empty ones, and without a mark of the byte order.
+ * @throws NamesError if these are no lines of JSON
+ */
+async function* linesOf(
+  input: AsyncIterable<Uint8Array>,
+  bytesMax: number,
+): AsyncGenerator<Line[], void, undefined> {
+  const splitter = new LineSplitter(bytesMax);
+  const withText = (lines: Iterable<Line>): Line[] => Array.from(lines, withoutMark).filter(hasText);
+  let isFirst = true;
+  for await (const chunk of input) {
+    if (isFirst) refuseOtherForms(Buffer.from(chunk.subarray(0, HEAD_BYTES)).toString('latin1'));
+    isFirst &&= chunk.length === 0;
+    const lines = withText(splitter.split(chunk));
+    if (lines.length > 0) yield lines;
+  }
+  const lines = withText(splitter.end());
+  if (lines.length > 0) yield lines;
+}
+
+const MARK = Buffer.from('\ufeff');
+
+function withoutMark(line: Line): Line {
+  const { number, bytes } = line;
+  if (number > 1 || bytes === undefined || !MARK.equals(bytes.subarray(0, MARK.length))) return line;
+  return { number, bytes: bytes.subarray(MARK.length) };
+}
+
+function hasText({ bytes }: Line): boolean {
+  return bytes === undefined || bytes.some((byte) => byte > SPACE);
+}
+
+const SPACE = 0x20;
+const HEAD_BYTES = 1 << 16;
+
+/** Other forms by their beginning, its bytes as Latin-1, if the first line is no object. */
+const FORMS: readonly (readonly [form: RegExp, words: string])[] = [
+  [/^(\xff\xfe|\xfe\xff|\0|[^]\0)/, 'this is UTF-16: convert it (iconv -f UTF-16 -t UTF-8)'],
+  [/^PAR1/, 'this is Parquet: name it .parquet, or give --format parquet'],
+  [/^\[/, "this is one array, not a row in each line: jq -c '.[]' makes lines of it"],
+  [/^\{([^\n]*[,{[])?\s*\n/, 'a row takes several lines: jq -c . makes one line of each'],
+  [/^\{[^\n]*\}\s*\{/, 'several rows stand in one line: jq -c . makes one line of each'],
+];
+
+/** @throws NamesError */
+function refuseOtherForms(piece: string): void {
+  const head = piece.replace(/^\xef\xbb\xbf/, '').trimStart();
+  const row = jsonIn(/^[^\n]*/.exec(head)?.[0] ?? '');
+  if (typeof row === 'object' && row !== null && !Array.isArray(row)) return;
+  const [, words] = FORMS.find(([form]) => form.test(head)) ?? [];
+  if (words !== undefined) throw new NamesError(words);
+}
+
+/** What is no JSON, and often written all the same. */
+const NOT_JSON: readonly (readonly [form: RegExp, words: string])[] = [
+  [
+    /[[:,]\s*[-+]?(NaN|nan|Infinity|inf)\b/,
+    'JSON has neither NaN nor infinity: write null, or leave the field out',
+  ],
+  [/\}\s*\{/, 'several rows in one line: jq -c . makes one line of each'],
+];
+
+function malformed(outcome: Parameters<typeof rowProblem>[0], bytes: Uint8Array): RowProblem {
+  const problem = rowProblem(outcome);
+  const text = outcome.kind === 'malformed' ? Buffer.from(bytes).toString('latin1') : '';
+  const [, words] = NOT_JSON.find(([form]) => form.test(text)) ?? [];
+  return words === undefined ? problem : { ...problem, detail: `${String(problem.detail)}: ${words}` };
+}
+
+const NO_UTF8: RowProblem = {
+  status: UNPROCESSABLE.status,
+  detail: 'the line is not UTF-8, perhaps Latin-1: convert the file (iconv -f LATIN1 -t UTF-8)',
+};
+
+interface BodyReader {
+  readonly parser: WasmParser;
+  readonly readRequest: (bytes: Uint8Array) => ReturnType<RequestReader> | RowProblem;
+}
+
+function bodyReader({ limits, constants, norms }: BodyPagesOptions, columns: RowColumns): BodyReader {
+  const parser = new WasmParser(limits, namesBeside(columns));
+  /** Reads lines with a recording, if there are any. */
+  let ofRecordings: WasmParser | undefined;
+  const reading = { ...limits, norms, measuredApart: columns.history !== undefined };
+  const { readBody, readRequest } = readersOf(parser, reading);
+  /** In this process: a recording within its bounds fits into its heap, and it has no callers to lose. */
+  const readRecorded: BodyReader['readRequest'] = (bytes) => {
+    let recorded: ReturnType<typeof readRecordingOf>;
+    try {
+      recorded = readRecordingOf(bytes, (ofRecordings ??= new WasmParser(limits)));
+    } catch {
+      return PROBLEMS.internal; // a mistake of ours costs its row, as in the service its request, and not the run
+    }
+    const outcome = readRequest(recorded.kind === 'read' ? recorded.body : bytes, constants);
+    // Refused, it was read all the same: for the columns beside the session.
+    return recorded.kind === 'refused' ? recorded.problem : outcome;
+  };
+  return {
+    parser,
+    readRequest: (bytes) => {
+      const outcome = readBody(bytes, constants);
+      return outcome === RECORDING ? readRecorded(bytes) : outcome;
+    },
+  };
+}
+
+class BodyPage implements Page {
+  readonly rows: number;
+  private readonly numbers: readonly number[];
+  /** The fields beside the session, for all rows read. */
+  private readonly texts: ReadonlyMap<string, (string | undefined)[]>;
+  private given: readonly GivenMeasurement[] = [];
+
+  constructor(
+    private lines: Line[],
+    private readonly reader: BodyReader,
+    private readonly columns: RowColumns,
+    private readonly constants: ReadonlyMap<string, string>,
+  ) {
+    this.rows = lines.length;
+    this.numbers = lines.map(({ number }) => number);
+    this.texts = new Map(namesBeside(columns).map((name) => [name, []]));
+  }
+
+  numberOf(row: number): number {
+    return this.numbers[row] ?? NaN;
+  }
+
+  read(row: number): ReturnType<Page['read']> {
+    const { parser, readRequest } = this.reader;
+    const line = this.lines[row];
+    if (line === undefined) throw new Error('a row of a closed page');
+    const { bytes = NONE } = line;
+    const own = line.bytes === undefined ? PROBLEMS.bodyTooLarge : isUtf8(bytes) ? bytes : NO_UTF8;
+    let outcome = own instanceof Uint8Array ? readRequest(own) : own;
+    // The search costs as much as reading, so only if a field is unknown and not requested.
+    if (own === bytes && this.hasForeign(outcome))
+      refuseOtherCase(bytes, line.number, [...this.texts.keys()]);
+    if ('kind' in outcome) outcome = malformed(outcome, bytes);
+    this.given = ('measurements' in outcome ? outcome.measurements : undefined) ?? [];
+    for (const [name, texts] of this.texts)
+      texts[row] = (own instanceof Uint8Array ? parser.kept(name) : undefined) ?? this.constants.get(name);
+    return outcome;
+  }
+
+  private hasForeign(outcome: ReturnType<Page['read']>): boolean {
+    if (!('unknownFields' in outcome)) return true;
+    const { parser } = this.reader;
+    const names = [...this.texts.keys()];
+    const own = names.filter((name) => !REQUEST_NAMES.has(name) && parser.kept(name) !== undefined);
+    return Number(outcome.unknownFields) > own.length;
+  }
+
+  kept(name: string, row: number): string | undefined {
+    return this.texts.get(name)?.[row];
+  }
+
+  person(row: number): string | undefined {
+    return this.scalar(this.columns.history?.person, row);
+  }
+
+  moment(row: number): string | number | undefined {
+    const text = this.scalar(this.columns.history?.order, row);
+    return text !== undefined && NUMBER.test(text) ? Number(text) : text;
+  }
+
+  measured(): ReturnType<Page['measured']> {
+    return this.given;
+  }
+
+  close(): void {
+    this.lines = [];
+  }
+
+  /** Text, or a number with the digits that it has there; other values count as missing. */
+  private scalar(name: string | undefined, row: number): string | undefined {
+    const text = name === undefined ? undefined : this.kept(name, row);
+    if (text === undefined || !/^["\d-]/.test(text)) return undefined;
+    // A line that is no JSON is reported anyway.
+    return text.startsWith('"') ? (jsonIn(text) as string | undefined) : text;
+  }
+}
+
+const NONE = new Uint8Array();
+
+/** Not digits alone, which mean the same as text. */
+const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;

@@ -1,0 +1,256 @@
+import { createReadStream, lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { totalmem, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  DuckDBInstance,
+  StatementType,
+  blobValue,
+  version,
+  type DuckDBAppender,
+  type DuckDBConnection,
+  type DuckDBDataChunk,
+  type DuckDBValue,
+} from '@duckdb/node-api';
+import { isAlive } from '../../base/files/fileLock.js';
+import { usableCores } from '../../config/cores.js';
+import { messageOf, OperatorError } from '../../base/errors.js';
+import { TableError } from '../errors.js';
+import { textOf } from './sql.js';
+
+/** The engine for tables: its life, its errors, its extensions. */
+
+export interface EngineOptions {
+  /** Most memory that it takes before it writes to the disk, in bytes; undefined: a quarter of the machine's. */
+  readonly memory?: number | undefined;
+  /** Names or paths of extensions that are on this machine. */
+  readonly extensions?: readonly string[] | undefined;
+}
+
+const THREADS_MAX = 4;
+const MEBI = 1 << 20;
+/** Less, and a row group of long nights does not fit. */
+const MEMORY_MIN = 256 * MEBI;
+const WORK = /^acuity-lake-(\d+)-\w+$/;
+
+/** A CSV that the engine may still read on one thread, with room for a long row. */
+export class SlowCsvError extends TableError {}
+
+export interface NamedType {
+  readonly name: string;
+  readonly type: string;
+}
+
+/**
+ * DuckDB, which reads, sorts and writes tables. This file is loaded when it is first needed. What it spills lies in a folder of this
+ * process, readable by its owner only.
+ */
+export class Engine {
+  private readonly threads = Math.min(usableCores(), THREADS_MAX);
+
+  private constructor(
+    private readonly instance: DuckDBInstance,
+    private readonly connection: DuckDBConnection,
+    /** For files that disappear with this process; removed by `close`, or by the next run after a crash. */
+    readonly folder: string,
+  ) {}
+
+  /** @throws OperatorError if an extension is not there */
+  static async open({ memory, extensions = [] }: EngineOptions): Promise<Engine> {
+    removeDeadFolders();
+    const folder = mkdtempSync(join(tmpdir(), `acuity-lake-${process.pid}-`)); // 0700
+    const limit = memory ?? Math.max(MEMORY_MIN, Math.floor(machineMemory() / 4));
+    const instance = await DuckDBInstance.create(':memory:', {
+      autoinstall_known_extensions: 'false',
+      autoload_known_extensions: 'false',
+      memory_limit: `${Math.floor(limit / MEBI)}MiB`,
+      temp_directory: folder,
+    });
+    const engine = new Engine(instance, await instance.connect(), folder);
+    process.once('exit', engine.removeFolder);
+    for (const extension of extensions) await engine.load(extension);
+    return engine;
+  }
+
+  /**
+   * The rows of a query, chunk by chunk; the engine reads the next while one is used. On a connection of its own: the
+   * next statement of a connection ends its streams, and without an error. To keep the order costs several threads more.
+   * @throws TableError
+   */
+  async *chunks(
+    sql: string,
+    what: string,
+    threads = this.threads,
+  ): AsyncGenerator<DuckDBDataChunk, void, undefined> {
+    const connection = await this.instance.connect();
+    let next: Promise<DuckDBDataChunk | null> | undefined;
+    try {
+      await connection.run(`SET threads = ${threads}`);
+      const result = await connection.stream(sql);
+      for (;;) {
+        const chunk = await (next ?? result.fetchChunk());
+        if (chunk === null || chunk.rowCount === 0) return;
+        next = result.fetchChunk();
+        next.catch(() => undefined); // it may fail before it is awaited
+        yield chunk;
+      }
+    } catch (error) {
+      throw engineError(error, what);
+    } finally {
+      await next?.catch(() => undefined);
+      connection.closeSync();
+    }
+  }
+
+  /** Few rows, as text. @throws TableError */
+  async texts(sql: string, what: string): Promise<(string | null)[][]> {
+    const reader = await told(what, () => this.connection.runAndReadAll(sql));
+    return reader.getRows().map((row) => row.map((value) => (value === null ? null : String(value))));
+  }
+
+  async run(sql: string, what: string, values: DuckDBValue[] = []): Promise<void> {
+    await told(what, () => this.connection.run(sql, values));
+  }
+
+  /** Appends chunks to a table. */
+  appender(table: string): Promise<DuckDBAppender> {
+    return this.connection.createAppender(table);
+  }
+
+  /** The columns of one SELECT, each under its own name, also where two have the same. @throws OperatorError, TableError */
+  async columnsOf(sql: string, what: string): Promise<NamedType[]> {
+    return told(what, async () => {
+      const statements = await this.connection.extractStatements(sql);
+      if (statements.count !== 1) throw new OperatorError(`${what}: give one SELECT`);
+      const prepared = await statements.prepare(0);
+      if (prepared.statementType !== StatementType.SELECT)
+        throw new OperatorError(`${what}: it is no SELECT`);
+      const columns = Array.from({ length: prepared.columnCount }, (_, index) => ({
+        name: prepared.columnName(index),
+        type: String(prepared.columnType(index)),
+      }));
+      prepared.destroySync();
+      return columns;
+    });
+  }
+
+  /** Copies a finished file into a store, byte by byte: it is there as a whole, or not at all. */
+  async upload(path: string, target: string): Promise<void> {
+    await this.run('CREATE OR REPLACE TABLE pieces (bytes BLOB)', target);
+    for await (const piece of createReadStream(path, { highWaterMark: MEBI }))
+      await this.run('INSERT INTO pieces VALUES ($1)', target, [blobValue(piece as Buffer)]);
+    await this.run(`COPY pieces TO ${textOf(target)} (FORMAT blob)`, target);
+    await this.run('DROP TABLE pieces', target);
+  }
+
+  close(): void {
+    this.connection.closeSync();
+    this.instance.closeSync();
+    process.off('exit', this.removeFolder);
+    this.removeFolder();
+  }
+
+  private readonly removeFolder = (): void => rmSync(this.folder, { recursive: true, force: true });
+
+  private async load(extension: string): Promise<void> {
+    try {
+      await this.connection.run(`LOAD ${textOf(extension)}`);
+    } catch {
+      const own = version().replace(/^v/, '');
+      throw new OperatorError(
+        `--extension ${extension}: DuckDB ${own} has no such extension here, and this command fetches nothing. Where the internet is, INSTALL ${extension} in DuckDB ${own} puts it into ~/.duckdb; or unpack the wheel of PyPI's duckdb-extension-${extension}==${own} and name the .duckdb_extension file in it`,
+      );
+    }
+    if (/httpfs/.test(extension)) await this.signIn();
+  }
+
+  /** Keys of S3 from the environment, as other tools read them. */
+  private async signIn(): Promise<void> {
+    const { env } = process;
+    const endpoint = env['AWS_ENDPOINT_URL_S3'] ?? env['AWS_ENDPOINT_URL'];
+    const url = endpoint === undefined ? undefined : new URL(endpoint);
+    const parts: readonly (readonly [name: string, value: string | undefined])[] = [
+      ['KEY_ID', env['AWS_ACCESS_KEY_ID']],
+      ['SECRET', env['AWS_SECRET_ACCESS_KEY']],
+      ['SESSION_TOKEN', env['AWS_SESSION_TOKEN']],
+      ['REGION', env['AWS_REGION'] ?? env['AWS_DEFAULT_REGION']],
+      ['ENDPOINT', url?.host],
+      ['USE_SSL', url === undefined ? undefined : String(url.protocol === 'https:')],
+      ['URL_STYLE', url === undefined ? undefined : 'path'],
+    ];
+    const given = parts.flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${textOf(value)}`]));
+    if (given.length === 0) return;
+    for (const type of ['s3', 'gcs'])
+      try {
+        await this.connection.run(`CREATE SECRET (TYPE ${type}, ${given.join(', ')})`);
+      } catch {
+        throw new OperatorError('the keys of the store in AWS_… are not as DuckDB takes them'); // its message has them
+      }
+  }
+}
+
+/** @throws OperatorError, TableError: the engine's errors in its own words */
+export async function told<T>(what: string, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw engineError(error, what);
+  }
+}
+
+/** The engine's error in one line, without what stands in the data: its messages quote lines and values. */
+export function engineError(error: unknown, what: string): Error {
+  if (error instanceof OperatorError) return error;
+  const message = messageOf(error);
+  const line = /on Line: (\d+)/.exec(message)?.[1];
+  const place = line === undefined ? '' : ` in line ${line}`;
+  const [words] = KNOWN.flatMap(([isIt, own]) => (isIt.test(message) ? [own] : []));
+  const told =
+    words !== undefined || line === undefined
+      ? `can't be read${place}: ${words ?? message.split('\n', 1)[0]?.replace(/^[\w -]+ Error: /, '')}`
+      : `is no CSV${place}: check its quotes and its delimiter`;
+  return new (SLOW.test(message) ? SlowCsvError : TableError)(`${what} ${told}`);
+}
+
+const SLOW =
+  /null_padding in conjunction with quoted|Parallel CSV Reader|Maximum line size|unterminated quote/;
+
+const KNOWN: readonly (readonly [RegExp, string])[] = [
+  [/^(Conversion|Out of Range)/, "a value can't be cast to the type requested"],
+  [
+    /not utf-8 encoded|Invalid unicode|invalid UTF-?8/i,
+    'it is not UTF-8: give --encoding latin-1 or utf-16 if it is CSV in one of these, or convert it (iconv -t UTF-8)',
+  ],
+  [
+    /Maximum line size/i,
+    'a row is longer than 64 MiB, or than twice ACUITY_BODY_MAX_BYTES if that is more: leave it out, or raise that variable',
+  ],
+  [
+    /Expected Number of Columns/i,
+    'a row has far more cells than the header: check its quotes and its delimiter',
+  ],
+  [/NoSuchBucket|bucket does not exist/i, 'there is no such bucket: make it first'],
+  [/encrypted/i, 'it is encrypted: decrypt it first'],
+  [/could not allocate|Out of Memory/i, 'it takes more memory than --memory allows: raise that'],
+  [/No magic bytes|too small to be a Parquet/i, 'it is no Parquet file, or its end is missing'],
+  [
+    /requires the extension (\w+)|exists in the (\w+) extension/i,
+    'it takes an extension: give --extension (httpfs for s3:// and https://, delta, iceberg)',
+  ],
+];
+
+/** The memory that this process may take: the machine's, or its container's. */
+function machineMemory(): number {
+  const own = process.constrainedMemory();
+  return own > 0 && own < totalmem() ? own : totalmem();
+}
+
+/** Removes what a killed run of this user left here: what others left can't be removed, or is not ours to remove. */
+function removeDeadFolders(): void {
+  for (const name of readdirSync(tmpdir())) {
+    const [, pid] = WORK.exec(name) ?? [];
+    const path = join(tmpdir(), name);
+    if (pid === undefined || Number(pid) === process.pid || isAlive(Number(pid))) continue;
+    const owner = lstatSync(path, { throwIfNoEntry: false })?.uid;
+    if (owner === process.getuid?.()) rmSync(path, { recursive: true, force: true });
+  }
+}

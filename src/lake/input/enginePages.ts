@@ -1,0 +1,310 @@
+import { OperatorError } from '../../base/errors.js';
+import type { DuckDBDataChunk } from '@duckdb/node-api';
+import bindings, { type DataChunk, type Vector } from '@duckdb/node-bindings';
+import type { SeriesLimits } from '#rules/fields.js';
+import { PROBLEMS, UNPROCESSABLE } from '../../contract/problems.js';
+import { ColumnReader } from '../../read/columns.js';
+import { SlowCsvError, type Engine } from './engine.js';
+import {
+  cellSql,
+  fieldSql,
+  hasFloats,
+  keptSql,
+  orderSql,
+  personSql,
+  type Source,
+  type SourceColumn,
+} from './engineSources.js';
+import { TableError, type RowProblem } from '../errors.js';
+import { namesBeside, type RowColumns } from './names.js';
+import { tablePage, type BesideColumns, type KeptForm, type OpenInput, type Page } from './page.js';
+import {
+  listField,
+  nameMalformed,
+  namesOfColumns,
+  numberField,
+  sessionColumns,
+  sessionFields,
+  textField,
+  trimmedCell,
+  type Lists,
+  type SessionField,
+} from './tableColumns.js';
+
+/** Opens tables that the engine reads one after the other, or sorted by person and time. */
+export function openSources(
+  engine: Engine,
+  tables: readonly [Source, ...Source[]],
+  limits: SeriesLimits,
+  isSorted: boolean,
+): OpenInput {
+  checkAlike(tables);
+  const sources = tables.length === 1 ? tables : tables.map(withDoubles);
+  const [first = tables[0]] = sources;
+  return {
+    names: first.columns.length === 0 ? undefined : namesOfColumns(first.columns),
+    keptTypes: ({ keep }) =>
+      keep.map((name) => {
+        const { isCell, type } = columnNamed(first, name);
+        return isCell === true ? 'VARCHAR' : type;
+      }),
+    async *pages(columns, form = 'json') {
+      if (first.columns.length === 0) return;
+      const what = isSorted && sources.length > 1 ? 'one of the files' : first.what;
+      const reader = new EngineReader(selectionOf(first, columns, form), columns, limits, isSorted);
+      const queryOf = (from: (source: Source) => string): string => {
+        const selects = sources.map(
+          (source) => `SELECT ${selectionOf(source, columns, form).list.join(', ')} FROM ${from(source)}`,
+        );
+        return isSorted ? reader.sorted(selects) : selects.join(' UNION ALL ');
+      };
+      // CSV is costly to read, and on one thread the engine loses what follows a quote that is not closed.
+      const threads = !isSorted && sources.every((source) => source.rows !== undefined) ? 1 : undefined;
+      try {
+        for await (const chunk of engine.chunks(queryOf(({ from }) => from), what, threads)) yield reader.page(chunk); // prettier-ignore
+      } catch (error) {
+        if (!(error instanceof SlowCsvError)) throw error;
+        const slow = new Map<Source, string>();
+        for (const source of sources) slow.set(source, (await source.slowly?.()) ?? source.from);
+        const again = `${queryOf((source) => slow.get(source) ?? source.from)} OFFSET ${reader.rowsBefore}`;
+        for await (const chunk of engine.chunks(again, what)) yield reader.page(chunk);
+      }
+      // The engine ends a stream that it gives up without an error.
+      const rows = sources.map((source) => source.rows ?? NaN).reduce((sum, own) => sum + own, 0);
+      if (!Number.isNaN(rows) && reader.rowsBefore !== rows)
+        throw new TableError(`${what} can't be read: ${reader.rowsBefore} of its ${rows} rows came`);
+    },
+    close: async () => undefined,
+  };
+}
+
+/** Its lists of FLOAT as ones of DOUBLE, which other tables may have. */
+function withDoubles(source: Source): Source {
+  const columns = source.columns.map((column) =>
+    hasFloats(column) ? { ...column, type: 'DOUBLE[]' } : column,
+  );
+  return { ...source, columns };
+}
+
+/** Tables that are read together have the same fields in the same forms. @throws OperatorError */
+function checkAlike([first, ...more]: readonly [Source, ...Source[]]): void {
+  const formsOf = (source: Source): string[] =>
+    fieldsOf(source).map(
+      ({ field, kind, isSeries }) => `${field} (${kind === 'text' ? kind : isSeries ? 'lists' : 'numbers'})`,
+    );
+  const own = formsOf(first);
+  for (const source of more) {
+    const other = formsOf(source);
+    const odd = [...own, ...other].find((form) => !own.includes(form) || !other.includes(form));
+    if (odd !== undefined)
+      throw new OperatorError(
+        `${first.what} and ${source.what} differ in ${odd}: give both the same columns, with --sql for example`,
+      );
+  }
+}
+
+function fieldsOf({ columns }: Source): ReturnType<typeof sessionFields<SourceColumn>> {
+  return sessionFields(columns).toSorted((a, b) => (a.field < b.field ? -1 : 1));
+}
+
+function columnNamed({ columns }: Source, name: string): SourceColumn {
+  const absent = {
+    name,
+    kind: 'null',
+    typeName: 'VARCHAR',
+    sql: 'CAST(NULL AS VARCHAR)',
+    type: 'VARCHAR',
+  } as const;
+  return columns.find((one) => one.name === name) ?? absent;
+}
+
+/** What is selected of a source: the session, the kept columns, the person and time, and more. */
+function selectionOf(source: Source, { keep, history, measured = [] }: RowColumns, form: KeptForm) {
+  const list: string[] = [];
+  const select = (sql: string): number => list.push(`${sql} AS s${list.length}`) - 1;
+  const selectNamed = (names: readonly string[], sqlOf: (column: SourceColumn) => string) =>
+    new Map(names.map((name) => [name, select(sqlOf(columnNamed(source, name)))]));
+  const fields = fieldsOf(source).map((field) => ({ ...field, at: select(fieldSql(field)) }));
+  const kept = selectNamed(keep, (column) => keptSql(column, form));
+  const person = history && select(personSql(columnNamed(source, history.person)));
+  const moment = history && select(orderSql(columnNamed(source, history.order)));
+  const cells = selectNamed(namesBeside({ keep: [], measured }), cellSql);
+  const { isMisshapen } = source;
+  const misshapen = isMisshapen === undefined ? undefined : select(`CAST(${isMisshapen} AS DOUBLE)`);
+  return { list, fields, kept, person, moment, cells, misshapen };
+}
+
+type Selection = ReturnType<typeof selectionOf>;
+
+const MISSHAPEN: RowProblem = {
+  status: UNPROCESSABLE.status,
+  detail: 'a row with more or fewer cells than the header, or a quote that is not closed',
+};
+
+/** Reads the rows of a selection, chunk by chunk. */
+class EngineReader {
+  private readonly reader: ColumnReader;
+  private readonly header: ReadonlyMap<string, string> | undefined;
+  rowsBefore = 0;
+  /** The chunk being read: views of its memory do not keep it alive. */
+  current: DuckDBDataChunk | undefined;
+
+  constructor(
+    private readonly selection: Selection,
+    private readonly columns: RowColumns,
+    limits: SeriesLimits,
+    private readonly isSorted: boolean,
+  ) {
+    this.reader = new ColumnReader(limits);
+    const { fields, misshapen } = selection;
+    if (misshapen !== undefined) this.header = new Map(fields.map(({ field, name }) => [field, name]));
+  }
+
+  /** One SELECT by person and time; whole numbers by their size. What is equal stays in the order in which it was read. */
+  sorted(selects: readonly string[]): string {
+    const [person, moment] = [`s${this.selection.person}`, `s${this.selection.moment}`];
+    const order = `${person}, TRY_CAST(${moment} AS HUGEINT), ${moment}, n`;
+    return `SELECT * FROM (SELECT *, CAST(row_number() OVER () AS DOUBLE) AS n FROM (${selects.join(' UNION ALL ')})) ORDER BY ${order}`;
+  }
+
+  page(chunk: DuckDBDataChunk): Page {
+    this.current = chunk;
+    const { selection, rowsBefore } = this;
+    const rows = chunk.rowCount;
+    const own = besideIn(chunk, selection, this.isSorted ? undefined : rowsBefore + 1);
+    const beside = { header: this.header, ...own };
+    const problems = new Map<number, RowProblem>();
+    const fields = selection.fields.map((column) => fieldIn(chunk, column, problems));
+    const read = this.reader.read(sessionColumns(fields), 0, rows);
+    nameMalformed(fields, read, problems);
+    const marks =
+      selection.misshapen === undefined ? [] : doublesOf(columnOf(chunk, selection.misshapen), rows);
+    for (const [row, mark] of marks.entries())
+      if (mark > 0) problems.set(row, mark === 1 ? MISSHAPEN : PROBLEMS.bodyTooLarge);
+    this.rowsBefore += rows;
+    return tablePage(rows, read, beside, this.columns.measured, problems);
+  }
+}
+
+function textsAt(chunk: DuckDBDataChunk, at: number | undefined): TextAt {
+  return at === undefined ? () => undefined : textsOf(columnOf(chunk, at), chunk.rowCount, 'letters');
+}
+
+/** What stands beside the sessions of a chunk. No function here sees it, or it would live until the page is written. */
+function besideIn(
+  chunk: DuckDBDataChunk,
+  { list, ...places }: Selection,
+  first: number | undefined,
+): Omit<BesideColumns, 'header'> {
+  const kept = new Map([...places.kept].map(([name, at]) => [name, textsAt(chunk, at)]));
+  const cells = new Map([...places.cells].map(([name, at]) => [name, chunk.getColumnValues(at)]));
+  const [person, moment] = [textsAt(chunk, places.person), textsAt(chunk, places.moment)];
+  const numbers = first === undefined ? doublesOf(columnOf(chunk, list.length), chunk.rowCount) : undefined;
+  return {
+    kept: (name, row) => kept.get(name)?.(row),
+    person,
+    moment,
+    cell: (name, row) => trimmedCell(cells.get(name)?.[row]),
+    numberOf: (row) => (first === undefined ? (numbers?.[row] ?? NaN) : first + row),
+  };
+}
+
+function fieldIn(
+  chunk: DuckDBDataChunk,
+  column: Selection['fields'][number],
+  problems: Map<number, RowProblem>,
+): SessionField {
+  const { field, isSeries, kind, isCell, at } = column;
+  const rows = chunk.rowCount;
+  const vector = columnOf(chunk, at);
+  if (isCell === true || kind === 'text')
+    return textField(column, rows, textsOf(vector, rows, 'bytes'), problems);
+  const isNull = isNullIn(validityOf(vector, rows));
+  if (isSeries) return listField(field, listsOf(vector, rows, hasFloats(column)), isNull);
+  return numberField(field, rows, doublesOf(vector, rows), isNull);
+}
+
+/** The engine's columns in memory. They are valid as long as something refers to their chunk. */
+
+function columnOf(chunk: { readonly chunk: DataChunk }, index: number): Vector {
+  return bindings.data_chunk_get_vector(chunk.chunk, index);
+}
+
+const LIST_ENTRY_BYTES = 16;
+/** A text's length, then its bytes if there are at most twelve, else their address. */
+const TEXT_BYTES = 16;
+const INLINE_MAX = 12;
+
+/** One bit for each row, 0 for null; undefined if there is no null. */
+function validityOf(vector: Vector, rows: number): Uint8Array | undefined {
+  return (bindings.vector_get_validity(vector, Math.ceil(rows / 64) * 8) as Uint8Array | null) ?? undefined;
+}
+
+function isNullIn(validity: Uint8Array | undefined): (row: number) => boolean {
+  if (validity === undefined) return () => false;
+  return (row) => (((validity[row >> 3] ?? 0) >> (row & 7)) & 1) === 0;
+}
+
+function doublesOf(vector: Vector, rows: number): Float64Array {
+  const { buffer, byteOffset } = bindings.vector_get_data(vector, rows * 8);
+  return new Float64Array(buffer, byteOffset, rows);
+}
+
+function listsOf(vector: Vector, rows: number, isFloat: boolean): Lists {
+  const { buffer, byteOffset } = bindings.vector_get_data(vector, rows * LIST_ENTRY_BYTES);
+  // Lengths and places are below 2^32: the low word of each.
+  const entries = new Uint32Array(buffer, byteOffset, rows * 4);
+  const isNull = isNullIn(validityOf(vector, rows));
+  const starts = new Int32Array(rows);
+  const ends = new Int32Array(rows);
+  let last = 0;
+  for (let row = 0; row < rows; row++) {
+    if (!isNull(row)) {
+      starts[row] = entries[4 * row] ?? 0;
+      last = ends[row] = (starts[row] ?? 0) + (entries[4 * row + 2] ?? 0);
+    } else starts[row] = ends[row] = last;
+  }
+  return { values: itemsOf(vector, isFloat), starts, ends };
+}
+
+function itemsOf(vector: Vector, isFloat: boolean): Float32Array | Float64Array {
+  const size = bindings.list_vector_get_size(vector);
+  if (size === 0) return new Float64Array();
+  const child = bindings.list_vector_get_child(vector);
+  const { buffer, byteOffset } = bindings.vector_get_data(child, size * (isFloat ? 4 : 8));
+  const own = isFloat
+    ? new Float32Array(buffer, byteOffset, size)
+    : new Float64Array(buffer, byteOffset, size);
+  const validity = validityOf(child, size);
+  if (validity === undefined) return own;
+  const isNull = isNullIn(validity);
+  for (let item = 0; item < size; item++) if (isNull(item)) own[item] = NaN; // a copy of the engine's
+  return own;
+}
+
+type TextAt = (row: number) => string | undefined;
+
+const NOT_ASCII = /[\x80-\xff]/;
+
+/** Texts by row, undefined for null: their bytes as Latin-1 while the chunk lives, or their letters, also after it. */
+function textsOf(vector: Vector, rows: number, form: 'bytes' | 'letters'): TextAt {
+  const { buffer, byteOffset } = bindings.vector_get_data(vector, rows * TEXT_BYTES);
+  const words = new Uint32Array(buffer, byteOffset, (rows * TEXT_BYTES) / 4);
+  const inline = Buffer.from(buffer, byteOffset, rows * TEXT_BYTES).toString('latin1'); // a call for each would cost more
+  const isNull = isNullIn(validityOf(vector, rows));
+  const bytesAt = (row: number): string => {
+    const at = row * TEXT_BYTES;
+    const length = words[at / 4] ?? 0;
+    if (length <= INLINE_MAX) return inline.slice(at + 4, at + 4 + length);
+    const own = bindings.get_data_from_pointer(buffer as ArrayBuffer, byteOffset + at + 8, length);
+    return Buffer.from(own.buffer, own.byteOffset, length).toString('latin1');
+  };
+  const textAt = (row: number): string => {
+    const bytes = bytesAt(row);
+    return form === 'letters' && NOT_ASCII.test(bytes) ? Buffer.from(bytes, 'latin1').toString() : bytes;
+  };
+  const longs: string[] = [];
+  for (let row = form === 'letters' ? 0 : rows; row < rows; row++)
+    if ((words[(row * TEXT_BYTES) / 4] ?? 0) > INLINE_MAX && !isNull(row)) longs[row] = textAt(row);
+  return (row) => (isNull(row) ? undefined : (longs[row] ?? textAt(row)));
+}

@@ -1,0 +1,391 @@
+import { OperatorError } from '../../base/errors.js';
+import { existsSync, readdirSync, realpathSync, statSync, type Dirent } from 'node:fs';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { unescape } from 'node:querystring';
+import type { Engine } from './engine.js';
+import { textOf } from './sql.js';
+
+/*
+ * The files that names mean, and where each one's results go.
+ *
+ *   a file ──────────────────────────────────┐
+ *   a folder, a pattern ─► walked, not links ┼─► without own outputs ─► by path, or the partition of --order ─► Input:
+ *   a store ─► the engine's glob ────────────┘                          OUT/FOLDERS BELOW THE NAME/STEM.scores.FORMAT
+ */
+
+export const FORMATS = ['ndjson', 'csv', 'arrow', 'parquet'] as const;
+export type Format = (typeof FORMATS)[number];
+
+const ENDINGS: Readonly<Record<string, Format>> = {
+  ndjson: 'ndjson',
+  jsonl: 'ndjson',
+  json: 'ndjson',
+  csv: 'csv',
+  arrow: 'arrow',
+  arrows: 'arrow',
+  feather: 'arrow',
+  ipc: 'arrow',
+  parquet: 'parquet',
+};
+
+/** A file's name without its format suffixes, and the format. */
+export interface NamedFormat {
+  readonly stem: string;
+  readonly format: Format | undefined;
+  readonly compression: 'gzip' | 'zstd' | undefined;
+}
+
+export function formatOf(name: string): NamedFormat {
+  const [, inner = name, packed] = /^(.*)\.(gz|zst|zstd)$/i.exec(name) ?? [];
+  const [, stem = inner, ending = ''] = /^(.*)\.([^.]+)$/.exec(inner) ?? [];
+  const format = ENDINGS[ending.toLowerCase()];
+  const compression = packed === undefined ? undefined : packed.toLowerCase() === 'gz' ? 'gzip' : 'zstd';
+  return { stem: format === undefined ? inner : stem, format, compression };
+}
+
+/** Whether a name is an address of a store, not a path. */
+export function isRemote(name: string): boolean {
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(name);
+}
+
+/** A column whose value is in a folder's name, as Hive, Spark and others write it: `night=2026-01-01`. */
+export interface Partition {
+  readonly name: string;
+  readonly value: string | null;
+}
+
+/** A file to read, and where its scores go. */
+export interface Input {
+  readonly path: string;
+  /** For messages: its path relative to the named folder. */
+  readonly name: string;
+  readonly format: Format;
+  /** Columns from its path. */
+  readonly partitions: readonly Partition[];
+  readonly outputFormat: Format;
+  readonly output: string;
+  /** The file for bad rows; its name begins with _ among partitions, where Spark and pyarrow read every other file. */
+  readonly bad: string;
+  /** The record of its result: see `results.ts`. */
+  readonly record: string;
+  /** Set if it is no single file: a SELECT, or files that are sorted together. */
+  readonly query?: InputQuery | undefined;
+}
+
+export interface InputQuery {
+  readonly sql?: string | undefined;
+  readonly files?: readonly Input[] | undefined;
+  readonly isSorted: boolean;
+}
+
+export interface FindOptions {
+  /** For files whose name does not say it. */
+  readonly format?: Format | undefined;
+  readonly to?: Format | undefined;
+  readonly outDir?: string | undefined;
+  readonly state?: string | undefined;
+  /** The column with the time of a row. */
+  readonly order?: string | undefined;
+  /** The files are only read, so no outputs can collide. */
+  readonly isRead?: boolean;
+  /** Called with what a folder leaves out. */
+  readonly tell?: ((line: string) => void) | undefined;
+  /** Starts the engine, which finds what is in a store. */
+  readonly engine: () => Promise<Engine>;
+}
+
+/** A file found by a name; the output folders repeat the folders below `base`. */
+interface NamedFile {
+  readonly path: string;
+  readonly base: string;
+}
+
+/**
+ * The files that `names` refer to, in order; those of a folder or a pattern by their paths, numbers by their value. If
+ * --order is a partition of all of them, they come in its order. This command's own outputs are left out, so a folder
+ * or a pattern can be used again.
+ * @throws OperatorError if a file is missing, its format is unknown, or two have the same output
+ */
+export async function findInputs(names: readonly string[], options: FindOptions): Promise<Input[]> {
+  const named = new Map<string, NamedFile>();
+  for (const name of names)
+    for (const file of await filesOf(name, options)) if (!named.has(file.path)) named.set(file.path, file);
+  const own = new Set([...named.values()].flatMap((file) => ownFiles(file, options)));
+  for (const path of named.keys())
+    if (own.has(path)) options.tell?.(`${path}: not read: scores, bad rows or the state`);
+  const inputs = [...named.values()].flatMap((file) => (own.has(file.path) ? [] : [inputOf(file, options)]));
+  if (options.isRead !== true) refuseSharedOutputs(inputs);
+  const { order } = options;
+  const valueOf = ({ partitions }: Input): string | null | undefined =>
+    partitions.find(({ name }) => name === order)?.value;
+  if (!inputs.every((input) => valueOf(input) !== undefined)) return inputs;
+  return inputs.toSorted((a, b) => byNumbers(valueOf(a) ?? '', valueOf(b) ?? ''));
+}
+
+/** The one input of a SELECT, or of files that are sorted together. */
+export function queryInput(
+  query: InputQuery,
+  { to, outDir = '.' }: Pick<FindOptions, 'to' | 'outDir'>,
+): Input {
+  const [first, ...more] = query.files ?? [];
+  if (first !== undefined && more.length === 0) return { ...first, partitions: [], query };
+  const outputFormat = to ?? 'parquet';
+  const stem = query.sql === undefined ? 'sorted' : 'query';
+  return {
+    path: first?.path ?? '',
+    name: query.sql === undefined ? `${more.length + 1} files` : 'the query',
+    format: first?.format ?? 'parquet',
+    query,
+    ...resultOf(outDir, stem, { outputFormat, partitions: [] }),
+  };
+}
+
+function inputOf(file: NamedFile, options: FindOptions): Input {
+  const { path } = file;
+  const { stem, format: named } = formatOf(basename(path));
+  if (isRemote(path) && path.includes('?'))
+    throw new OperatorError(`${path}: the engine reads what follows ? as settings: rename the key`);
+  const format = options.format ?? named;
+  if (format === undefined)
+    throw new OperatorError(`${path}: the name does not say the format; --format does`);
+  if (format === 'arrow')
+    throw new OperatorError(
+      `${path}: Arrow comes by standard input, as a stream (acuity score --format arrow < nights.arrows). Make Parquet of a file: python3 -c 'import sys, pyarrow.feather as f, pyarrow.parquet as p; p.write_table(f.read_table(sys.argv[1]), sys.argv[2])' nights.arrow nights.parquet`,
+    );
+  const name = join(mirrored(file), basename(path));
+  const [folder, partitions] = [outputFolder(file, options), partitionsOf(dirname(path))];
+  const outputFormat = options.to ?? format;
+  return { path, name, format, ...resultOf(folder, stem, { outputFormat, partitions }) };
+}
+
+/** Spark, Hive and pyarrow pass over names that begin with _. */
+function resultOf(folder: string, stem: string, like: Pick<Input, 'outputFormat' | 'partitions'>) {
+  return {
+    ...like,
+    output: below(folder, `${stem}.scores.${like.outputFormat}`),
+    bad: below(folder, `${like.partitions.length > 0 ? '_' : ''}${stem}.bad.ndjson`),
+    record: below(folder, `_${stem}.acuity`),
+  };
+}
+
+const PARTITION = /^([^=]+)=(.*)$/s;
+/** Hive's folder name for rows without a value. */
+const NULL_FOLDER = '__HIVE_DEFAULT_PARTITION__';
+
+/** The partition folders directly above a file. @throws OperatorError if two of them have the same column */
+function partitionsOf(folder: string): Partition[] {
+  const own = relative(aboveOf(folder), folder).split(sep);
+  const found = own.flatMap((part): Partition[] => {
+    const [, name, value = ''] = PARTITION.exec(part) ?? [];
+    if (name === undefined) return [];
+    return [{ name: unescape(name), value: value === NULL_FOLDER ? null : unescape(value) }];
+  });
+  if (new Set(found.map(({ name }) => name)).size < found.length)
+    throw new OperatorError(`${folder}: two of its folders are partitions by one column`);
+  return found;
+}
+
+/** The folder above all partition folders of a path. */
+function aboveOf(folder: string): string {
+  return PARTITION.test(basename(folder)) ? aboveOf(dirname(folder)) : folder;
+}
+
+function below(folder: string, name: string): string {
+  return isRemote(folder) ? `${folder.replace(/\/$/, '')}/${name}` : join(folder, name);
+}
+
+function outputFolder(file: NamedFile, { outDir, isRead }: FindOptions): string {
+  if (outDir === undefined) {
+    if (isRemote(file.path) && isRead !== true)
+      throw new OperatorError(`${file.path}: name a folder for its scores, --out-dir`);
+    return dirname(file.path);
+  }
+  const inner = mirrored(file);
+  if (!isRemote(outDir)) return join(resolve(outDir), inner);
+  return inner === '' ? outDir : below(outDir, inner);
+}
+
+/** The folders between the named folder and the file, with all partitions; never `..`. */
+function mirrored({ path, base }: NamedFile): string {
+  const folder = dirname(path);
+  const above = aboveOf(folder);
+  return relative(isWithin(folder, base) && base.length < above.length ? base : above, folder);
+}
+
+function isWithin(path: string, folder: string): boolean {
+  return `${path}${sep}`.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);
+}
+
+/** The outputs and state files that runs of this command write for a file, in any format. */
+function ownFiles(file: NamedFile, options: FindOptions): string[] {
+  const { stem } = formatOf(basename(file.path));
+  const scores = FORMATS.map((format) => `${stem}.scores.${format}`);
+  const names = [...scores, `${stem}.bad.ndjson`, `_${stem}.bad.ndjson`];
+  const written = [dirname(file.path), outputFolder(file, options)].flatMap((folder) =>
+    names.map((name) => below(folder, name)),
+  );
+  return options.state === undefined ? written : [...written, resolve(options.state)];
+}
+
+function refuseSharedOutputs(inputs: readonly Input[]): void {
+  const outputs = new Map<string, string>();
+  for (const { path, output, bad } of inputs) {
+    for (const written of [output, bad]) {
+      const other = outputs.get(written);
+      const remedy = dirname(other ?? '') === dirname(path) ? 'rename one' : 'name the folder above them';
+      if (other !== undefined)
+        throw new OperatorError(
+          `${other} and ${path} would both be scored to ${written}: ${remedy}, or give each run its own --out-dir`,
+        );
+      outputs.set(written, path);
+    }
+  }
+}
+
+/** The files of a name: a file, all below a folder, or what a pattern means. */
+async function filesOf(name: string, options: FindOptions): Promise<NamedFile[]> {
+  const isFar = isRemote(name);
+  const isPattern = PATTERN.test(name) && (isFar || !existsSync(name));
+  const path = isFar ? name.replace(/\/$/, '') : resolve(name);
+  const base = isPattern ? dirname(`${path.slice(0, path.search(PATTERN))}_`) : path;
+  if (!isFar && !existsSync(base)) throw new OperatorError(`${name}: there is no such file`);
+  const isFile = isFar ? formatOf(name).format !== undefined : !statSync(base).isDirectory();
+  if (isFile && !isPattern) return [{ path, base: dirname(path) }];
+  const found = isFar
+    ? await foundInStore(path, options)
+    : foundBelow(base, isPattern ? meaningOf(path) : () => true, options);
+  if (isPattern && found.length === 0) throw new OperatorError(`${name}: no file matches`);
+  return readable(found, base, options);
+}
+
+const PATTERN = /[*?[]/;
+
+/** Whether a pattern means what was found, or a link to a folder that it leads through. */
+function meaningOf(pattern: string): (found: Found) => boolean {
+  const whole = regExpOf(pattern);
+  const upTo = (path: string): string => pattern.split('/', path.split('/').length).join('/');
+  return ({ path, entry }) =>
+    whole.test(path) ||
+    (entry?.isSymbolicLink() === true && existsSync(`${path}/`) && regExpOf(upTo(path)).test(path));
+}
+
+/** The paths that a pattern means, and those below a folder that it means. */
+function regExpOf(pattern: string): RegExp {
+  const source = pattern.replaceAll(/\*\*\/?|\[[^\]]+\]|[\\^$.*+?()[{|]/g, (part) => {
+    if (part.startsWith('**')) return part.endsWith('/') ? '(.*/)?' : '.*';
+    if (part === '*' || part === '?') return part === '*' ? '[^/]*' : '[^/]';
+    return part.length > 1 ? part.replace(/^\[!/, '[^').replaceAll('\\', '\\\\') : `\\${part}`;
+  });
+  return new RegExp(`^${source}(/|$)`);
+}
+
+/** An entry of a folder, or a file of a store, which has no `entry`. */
+interface Found {
+  readonly path: string;
+  readonly entry?: Dirent | undefined;
+}
+
+/** A pattern may mean folders too. */
+async function foundInStore(path: string, { engine }: FindOptions): Promise<Found[]> {
+  const patterns = [...(PATTERN.test(path) ? [path] : []), `${path}/**`];
+  const selects = patterns.map((one) => `SELECT file FROM glob(${textOf(one)})`);
+  const rows = await (await engine()).texts(selects.join(' UNION '), path);
+  return rows.map(([file]) => ({ path: file ?? '' }));
+}
+
+/** Table formats whose folders also hold deleted or replaced rows. */
+const VERSIONED: readonly (readonly [mark: RegExp, table: string])[] = [
+  [/^_delta_log$/, 'a Delta'],
+  [/^\.hoodie$/, 'a Hudi'],
+  [/\.metadata\.json$/, 'an Iceberg'],
+];
+
+/** The files below a folder that are meant; links to folders are not followed. @throws OperatorError */
+function foundBelow(folder: string, isMeant: (found: Found) => boolean, { outDir }: FindOptions): Found[] {
+  const out = outDir === undefined || resolve(outDir) === folder ? undefined : resolve(outDir);
+  const all = [...entriesBelow(folder)];
+  const found = all.filter(
+    (one) => !one.entry.isDirectory() && isMeant(one) && (out === undefined || !isWithin(one.path, out)),
+  );
+  for (const { entry } of all) {
+    const [, table] = VERSIONED.find(([mark]) => mark.test(entry.name)) ?? [];
+    if (table !== undefined && found.some(({ path }) => isWithin(path, entry.parentPath)))
+      throw new OperatorError(
+        `${entry.parentPath} is ${table} table, whose files hold deleted rows too: read it with --sql (--extension delta, iceberg), or pipe Arrow to standard input`,
+      );
+  }
+  return found;
+}
+
+/** Not Node's recursive reading: since Node 24 it follows links to folders, without end where two lead upwards. */
+function* entriesBelow(folder: string): Generator<Found & { readonly entry: Dirent }> {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    yield { path, entry };
+    if (entry.isDirectory()) yield* entriesBelow(path);
+  }
+}
+
+/** Most names listed for each kind of skipped file. */
+const NAMES_TOLD = 3;
+
+/** The files found that can be scored, by path; tells of the others. @throws OperatorError if there is none */
+function readable(found: readonly Found[], base: string, options: FindOptions): NamedFile[] {
+  const files = new Map<string, NamedFile>();
+  const left = new Map<string, string[]>();
+  const isLink = ({ entry }: Found): boolean => entry?.isSymbolicLink() === true;
+  // Links last, and each file once.
+  const inOrder = found.toSorted((a, b) => Number(isLink(a)) - Number(isLink(b)) || byPath(a.path, b.path));
+  for (const { path, entry } of inOrder) {
+    const name = path.slice(base.length).replace(/^\//, '');
+    const why = whyNot(name, { path, entry }, options);
+    const real = why === undefined && entry !== undefined ? realpathSync(path) : path;
+    const kind = files.has(real) ? 'a link to what is read anyway' : why;
+    if (kind === undefined) files.set(real, { path, base });
+    else left.set(kind, [...(left.get(kind) ?? []), name]);
+  }
+  const kinds = [...left].map(([kind, names]) => {
+    const first = names.toSorted(byPath).slice(0, NAMES_TOLD).join(', ');
+    return `${names.length} ${kind} (${first}${names.length > NAMES_TOLD ? ', …' : ''})`;
+  });
+  const told = kinds.length === 0 ? [] : [`not read: ${kinds.join('; ')}`];
+  if (files.size === 0)
+    throw new OperatorError(`${base}: ${['no file in it can be scored', ...told].join('; ')}`);
+  for (const line of told) options.tell?.(`${base}: ${line}`);
+  return [...files.values()].toSorted((a, b) => byPath(a.path, b.path));
+}
+
+/** The names of this command's outputs, and of the lock of one being made. */
+const OUTPUT = /\.(scores\.[a-z]+|bad\.ndjson|acuity|acuity\.lock)$/;
+
+function whyNot(name: string, { path, entry }: Found, { format }: FindOptions): string | undefined {
+  // The rule of Spark and Hive: a column's name may begin so.
+  const isHidden = (part: string): boolean =>
+    part.startsWith('.') || (part.startsWith('_') && !part.includes('='));
+  if (OUTPUT.test(name)) return 'scores, bad rows or their records';
+  if (entry?.isSymbolicLink() === true && !existsSync(path)) return 'a link to nothing';
+  if (entry?.isSymbolicLink() === true && !statSync(path).isFile())
+    return 'a link to no file: name what it leads to';
+  if (entry !== undefined && !statSync(path).isFile()) return 'no regular file';
+  if (name.split('/').some(isHidden)) return 'hidden or begun with _';
+  const last = basename(name);
+  const isKnown = formatOf(last).format !== undefined || (format !== undefined && !last.includes('.'));
+  return isKnown ? undefined : 'without a known ending';
+}
+
+const collator = new Intl.Collator('en', { numeric: true });
+
+/** By character, but numbers by their value: `part-2` before `part-10`. */
+function byNumbers(a: string, b: string): number {
+  return collator.compare(a, b) || (a < b ? -1 : a > b ? 1 : 0);
+}
+
+/** The same, folder by folder. */
+function byPath(a: string, b: string): number {
+  const [left, right] = [a.split('/'), b.split('/')];
+  for (const [index, part] of left.entries()) {
+    const order = byNumbers(part, right[index] ?? '');
+    if (order !== 0) return order;
+  }
+  return left.length - right.length;
+}

@@ -1,0 +1,285 @@
+/** The names of an input: its columns and fields, and the use of each. */
+import {
+  FIELDS_OF_A_SESSION,
+  MEASURED_FIELDS,
+  SERIES_ALIASES,
+  type MeasuredField,
+  type ObjectKind,
+} from '#rules/fields.js';
+import { nearestName } from '#rules/nearest.js';
+import { LETTERS_PER_EDIT, meantField, nameInAnyCase } from '#rules/slips.js';
+import { UNPROCESSABLE, type Finding } from '../../contract/problems.js';
+import { measurementFindings } from '../../read/measurementReader.js';
+import type { GivenMeasurement } from '../../night/request.js';
+import { NamesError, type RowProblem } from '../errors.js';
+
+/** Decides by name what each column or field is used for. */
+
+/** The columns or fields with a row's person and time. */
+export interface HistoryColumns {
+  readonly person: string;
+  readonly order: string;
+}
+
+/** The options that name columns beside the session. */
+export interface WantedColumns {
+  /** Copied to the output; undefined: those of `USUAL_KEPT` that the input has. */
+  readonly keep?: readonly string[] | undefined;
+  /** Set if history is used. */
+  readonly history?: HistoryColumns | undefined;
+  /** The columns of the output, if there is one: no kept one may have such a name. */
+  readonly reserved?: ReadonlySet<string> | undefined;
+}
+
+/** The columns needed beside the session. */
+export interface RowColumns {
+  /** Copied to the output, including a row's person and time unless the path has them. */
+  readonly keep: readonly string[];
+  readonly history?: HistoryColumns | undefined;
+  /** Set if history is used; rows of NDJSON have measurements like requests. */
+  readonly measured?: readonly MeasuredColumn[] | undefined;
+}
+
+/** The names needed beside the session, kept ones first. */
+export function namesBeside({ keep, history, measured = [] }: RowColumns): string[] {
+  const ofHistory = history === undefined ? [] : [history.person, history.order];
+  const ofMeasured = measured.flatMap(({ name, reliability }) => [name, reliability ?? name]);
+  return [...new Set([...keep, ...ofHistory, ...ofMeasured])];
+}
+
+export const USUAL_KEPT = ['id', 'custom_id'] as const;
+
+/** The contract's name for a column, in any case: Hive and unquoted SQL write lower case; undefined for others. */
+export function fieldOf(column: string): string | undefined {
+  return nameInAnyCase(column, 'session');
+}
+
+/** Why a name of NDJSON in another case than the contract's can't stay: it would be ignored there, as in requests. */
+export function otherCase(name: string, kind: ObjectKind): string | undefined {
+  const field = nameInAnyCase(name, kind);
+  if (field === undefined || field === name) return undefined;
+  return `${name} is no field of the service and is ignored; did you mean ${field}?`;
+}
+
+/** The names in an input, read from its beginning. */
+export interface InputNames {
+  /** The word for a name's owner in messages. */
+  readonly thing: 'column' | 'field';
+  /** The names in objects of each kind. The columns of a table count as names of a session, with repetitions. */
+  readonly kinds: Readonly<Record<ObjectKind, readonly string[]>>;
+  /** The names that can be copied to the output. */
+  readonly beside: readonly string[];
+  /** The ones among them that the folders of the file say, and whether the rows have them too. */
+  readonly ofPath?: ReadonlyMap<string, boolean>;
+  /** Why a column can't be used as requested; undefined if it can. */
+  readonly unfit?: (name: string, as: keyof HistoryColumns) => string | undefined;
+  /** @throws NamesError if a column's type can't be what its name says */
+  readonly misfit?: () => void;
+}
+
+/** How an input is read, with the remarks to make first. */
+export interface NamesReport {
+  readonly columns: RowColumns;
+  /** Which session fields were found and which not; undefined if no row says so. */
+  readonly found: string | undefined;
+  /** Whether rows may have measurements of their own, or histories with some. */
+  readonly hasMeasurements: boolean;
+  readonly warnings: readonly string[];
+}
+
+const NESTED = ['past_sessions', 'past_targets', 'past_target', 'current_session'];
+const KINDS = ['request', 'session', 'target', 'measurement'] as const;
+
+/**
+ * Decides by name what each column of an input is used for. `mayVary`: both it and its output are NDJSON, where rows
+ * may have different fields. `names` is undefined if no row has any.
+ * @throws NamesError
+ */
+export function readNames(
+  names: InputNames | undefined,
+  { keep, history, reserved }: WantedColumns,
+  mayVary: boolean,
+): NamesReport {
+  const usual = USUAL_KEPT.filter((name) => mayVary || names?.beside.includes(name) !== false);
+  const ofHistory = history === undefined ? [] : [history.person, history.order];
+  const through = [...(keep ?? usual), ...ofHistory];
+  // The output path contains these columns: readers of a folder tree reject files that contain them too.
+  const kept = through.filter((name) => names?.ofPath?.has(name) !== true || keep?.includes(name) === true);
+  const measured = measuredColumns(names?.thing === 'column' ? names.kinds.session : []);
+  const columns = { keep: [...new Set(kept)], history, measured };
+  const own = columns.keep.find((name) => reserved?.has(name) === true);
+  if (own !== undefined)
+    throw new NamesError(
+      `${own} can't be kept: the output has a column of that name, so give yours another one`,
+    );
+  if (names === undefined) return { columns, found: undefined, hasMeasurements: false, warnings: [] };
+  const slips = slipsOf(names, columns);
+  const asked = through.filter((name) => keep !== undefined || !USUAL_KEPT.some((usual) => usual === name));
+  const [problem] = problemsOf(names, columns, { asked, slips });
+  if (problem !== undefined) throw new NamesError(problem);
+  names.misfit?.();
+  const clashes = [...(names.ofPath ?? [])].filter(([, isTwice]) => isTwice);
+  const warnings = clashes.map(
+    ([name]) => `the ${names.thing} ${name} of the file counts, not the folder of that name`,
+  );
+  return {
+    columns,
+    found: foundLine(names),
+    hasMeasurements: ofRequests(names, history) || measured.length > 0,
+    warnings: [...slips, ...warnings],
+  };
+}
+
+/**
+ * With a history for each person any row of NDJSON may bring measurements; else only a row with a history of its own.
+ */
+function ofRequests({ thing, kinds }: InputNames, history: HistoryColumns | undefined): boolean {
+  return thing === 'field' && (history !== undefined || kinds.request.includes('history'));
+}
+
+/** Reasons that prevent scoring, the first one first. */
+function* problemsOf(
+  { thing, kinds, beside, unfit }: InputNames,
+  { keep, history, measured = [] }: RowColumns,
+  { asked, slips }: Readonly<Record<'asked' | 'slips', readonly string[]>>,
+): Generator<string, void, undefined> {
+  const isTable = thing === 'column';
+  const nested = kinds.session.find((name) => NESTED.includes(name.toLowerCase()));
+  if (isTable && nested !== undefined)
+    yield `the column ${nested}: a row of a table is one session, a column for each field; --person gives it its past`;
+  // A name with a space around it would be ignored, and the rest of the row scored as if it were complete.
+  for (const kind of KINDS)
+    for (const name of kinds[kind])
+      if (name !== name.trim() && nameInAnyCase(name.trim(), kind) !== undefined)
+        yield `the ${thing} ${JSON.stringify(name)} has space around its name: rename it`;
+  for (const kind of isTable ? [] : KINDS)
+    for (const name of kinds[kind]) {
+      const slip = keep.includes(name) ? undefined : otherCase(name, kind);
+      if (slip !== undefined) yield slip;
+    }
+  if (history === undefined)
+    for (const { name } of measured)
+      yield `the column ${name}: measurements are kept in the history of a person, so they need --person and --order`;
+  const where = isTable
+    ? 'no column is named as a field of a session'
+    : 'no field of a session is in the first rows: they stand within current_session';
+  if (!kinds.session.some((name) => fieldOf(name) !== undefined))
+    yield [`${where} (HR_night, sleepTimeSeconds, age …)`, ...slips].join('; ');
+  for (const name of asked) {
+    if (beside.includes(name)) continue;
+    const small = beside.find((other) => other.toLowerCase() === name.toLowerCase());
+    const near = small ?? nearestName(name, beside, Math.floor(name.length / LETTERS_PER_EDIT));
+    const hint = near === undefined ? '' : `: did you mean ${JSON.stringify(near)}?`;
+    const place = isTable ? '' : ' beside the session in the first rows';
+    yield `there is no ${thing} ${JSON.stringify(name)}${place}${hint}`;
+  }
+  // One would be mistaken for the other.
+  const seen = new Set<string>();
+  for (const name of isTable ? kinds.session : []) {
+    const key = fieldOf(name) ?? name;
+    if (seen.has(key) && (fieldOf(name) !== undefined || keep.includes(name)))
+      yield `two columns are named ${JSON.stringify(key)}: rename one, or leave it out`;
+    seen.add(key);
+  }
+  for (const as of ['person', 'order'] as const) {
+    const problem = history && unfit?.(history[as], as);
+    if (problem !== undefined) yield problem;
+  }
+}
+
+/** Remarks on unknown names that differ by a few letters from a missing one. */
+function slipsOf({ thing, kinds }: InputNames, { keep }: RowColumns): string[] {
+  return KINDS.flatMap((kind) => {
+    const there = new Set(kinds[kind].map((name) => nameInAnyCase(name, kind) ?? name));
+    return [...there].flatMap((name) => {
+      const slip = thing === 'column' && !keep.includes(name) ? measuredSlip(name) : undefined;
+      if (slip !== undefined) return [slip];
+      const meant = keep.includes(name) ? undefined : meantField(name, kind);
+      if (meant === undefined || there.has(meant)) return [];
+      return [`the ${thing} ${name} is not known, and ignored: did you mean ${meant}?`];
+    });
+  });
+}
+
+const ALIASES = new Map<string, string>(
+  Object.entries(SERIES_ALIASES).map(([field, alias]) => [alias, field]),
+);
+
+function foundLine({ thing, kinds }: InputNames): string {
+  const there = new Set(
+    kinds.session.flatMap((name) => {
+      const field = fieldOf(name);
+      return field === undefined ? [] : [ALIASES.get(field) ?? field];
+    }),
+  );
+  const found = FIELDS_OF_A_SESSION.filter((field) => there.has(field));
+  const missing = FIELDS_OF_A_SESSION.filter((field) => !there.has(field));
+  const measured = thing === 'column' ? measuredColumns(kinds.session) : [];
+  const also = measured.length === 0 ? '' : `; measured ${measured.map(({ score }) => score).join(', ')}`;
+  if (missing.length === 0) return `all ${found.length} fields of a session found${also}`;
+  return `found ${found.join(', ')}; not found ${missing.join(', ')}${also}`;
+}
+
+/** A column with measurements for the night of its row. */
+export interface MeasuredColumn {
+  readonly score: MeasuredField;
+  /** As written in the input. */
+  readonly name: string;
+  /** The column of its reliability, if any. */
+  readonly reliability: string | undefined;
+}
+
+const PREFIX = 'measured_';
+const RELIABILITY = '_reliability';
+const LETTERS_WRONG = 3;
+const NAMES: readonly string[] = MEASURED_FIELDS.flatMap((field) => [
+  PREFIX + field,
+  PREFIX + field + RELIABILITY,
+]);
+
+/** The measured columns among `names`. */
+function measuredColumns(names: readonly string[]): MeasuredColumn[] {
+  const find = (known: string): string | undefined => names.find((name) => name.toLowerCase() === known);
+  return MEASURED_FIELDS.flatMap((score) => {
+    const name = find(PREFIX + score);
+    return name === undefined ? [] : [{ score, name, reliability: find(PREFIX + score + RELIABILITY) }];
+  });
+}
+
+/** The remark on an unknown name with a known prefix; undefined for any other name. */
+function measuredSlip(name: string): string | undefined {
+  const small = name.toLowerCase();
+  if (!small.startsWith(PREFIX) || NAMES.includes(small)) return undefined;
+  const near = nearestName(small, NAMES, LETTERS_WRONG);
+  const meant = near === undefined ? `such columns are ${NAMES.join(', ')}` : `did you mean ${near}?`;
+  return `the column ${name} is not known, and ignored: ${meant}`;
+}
+
+/**
+ * The measurements in a row's cells, for its night. `cell` returns a number, a text, or null or undefined for none; a
+ * reliability without a value is ignored.
+ */
+export function measuredCells(
+  columns: readonly MeasuredColumn[],
+  cell: (name: string) => unknown,
+): readonly GivenMeasurement[] | RowProblem {
+  const given: GivenMeasurement[] = [];
+  const findings: Finding[] = [];
+  for (const { score, name, reliability: column } of columns) {
+    const value = cell(name) ?? undefined;
+    if (value === undefined) continue;
+    const reliability = (column === undefined ? undefined : cell(column)) ?? undefined;
+    const frame = { score, value, ...(reliability === undefined ? {} : { reliability }) };
+    const wrong = measurementFindings(frame, ['body']);
+    for (const [field, { msg, type }] of wrong)
+      findings.push({ loc: ['body', field === 'reliability' ? (column ?? name) : name], msg, type });
+    if (wrong.size === 0)
+      given.push({
+        score,
+        value: value as GivenMeasurement['value'],
+        day: NaN,
+        reliability: reliability as number | undefined,
+      });
+  }
+  return findings.length === 0 ? given : { status: UNPROCESSABLE.status, detail: findings };
+}

@@ -1,0 +1,70 @@
+import { FIELD_NAMES, type ObjectKind } from '#rules/fields.js';
+import { nameInAnyCase } from '#rules/slips.js';
+import { NamesError } from '../errors.js';
+import type { Partition } from './inputs.js';
+import { jsonIn } from './lineSplitter.js';
+import { otherCase, type InputNames } from './names.js';
+
+/** The field names in rows of NDJSON. */
+
+/** Rows at the beginning of an input that decide which fields it has. */
+export const ROWS_SEEN = 100;
+
+/** Where a request has objects with the contract's names. */
+const LISTS: Readonly<Record<string, ObjectKind>> = {
+  past_sessions: 'session',
+  past_targets: 'target',
+  past_target: 'target',
+  measurements: 'measurement',
+};
+
+interface Named {
+  readonly kind: ObjectKind;
+  readonly names: readonly string[];
+}
+
+/** The field names in the objects of some rows, and in the path of their file; undefined if no row is an object. */
+export function namesOfRows(
+  rows: Iterable<Uint8Array>,
+  partitions: readonly Partition[],
+): InputNames | undefined {
+  const found: Record<ObjectKind, string[]> = { request: [], session: [], target: [], measurement: [] };
+  const objects = Array.from(rows, (row) => [...objectsOf(Buffer.from(row).toString())]).flat();
+  if (objects.length === 0) return undefined;
+  for (const { kind, names } of objects) found[kind] = [...new Set([...found[kind], ...names])];
+  const { request } = found;
+  const ofPath = new Map(partitions.map(({ name }) => [name, request.includes(name)]));
+  return { thing: 'field', kinds: found, beside: [...new Set([...request, ...ofPath.keys()])], ofPath };
+}
+
+function* objectsOf(text: string): Generator<Named> {
+  const row = jsonIn(text); // what is no JSON is refused as such
+  if (!isObject(row)) return;
+  yield { kind: 'request', names: Object.keys(row) };
+  for (const [name, value] of Object.entries(row)) {
+    const field = nameInAnyCase(name, 'request') ?? name;
+    if (field === 'current_session' && isObject(value)) yield { kind: 'session', names: Object.keys(value) };
+    const kind = LISTS[field];
+    if (kind === undefined || !Array.isArray(value)) continue;
+    for (const item of value as unknown[]) if (isObject(item)) yield { kind, names: Object.keys(item) };
+  }
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const KNOWN: readonly string[] = [...new Set(Object.values(FIELD_NAMES).flat())];
+/** Cheap, since series have no names. */
+const IN_ANY_CASE = new RegExp(`"(${KNOWN.join('|')})"`, 'gi');
+
+/** Ends the run at a row with a name of the contract in another case. `asked` names are the caller's own. @throws NamesError */
+export function refuseOtherCase(row: Uint8Array, number: number, asked: readonly string[]): void {
+  const text = Buffer.from(row.buffer, row.byteOffset, row.byteLength).toString();
+  if (![...text.matchAll(IN_ANY_CASE)].some(([, name = '']) => !KNOWN.includes(name))) return;
+  for (const { kind, names } of objectsOf(text))
+    for (const name of names) {
+      const slip = asked.includes(name) ? undefined : otherCase(name, kind);
+      if (slip !== undefined) throw new NamesError(`row ${number}: ${slip}`);
+    }
+}

@@ -1,0 +1,242 @@
+import { createHash } from 'node:crypto';
+import { lstatSync, readFileSync, realpathSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { messageOf, OperatorError } from '../../base/errors.js';
+import { ifPresentSync } from '../../base/files/fileError.js';
+import { withFileLock } from '../../base/files/fileLock.js';
+import { packageVersion } from '../../base/process/packageVersion.js';
+import type { Engine } from '../input/engine.js';
+import { TryAgainError } from '../errors.js';
+import { isRemote, type Input } from '../input/inputs.js';
+import { jsonIn } from '../input/lineSplitter.js';
+import { OutputFiles, deliver, nameAside } from './outputs.js';
+import { Places, type Mark } from '../places.js';
+import type { RowTally } from '../score/scorePages.js';
+import type { StateFile } from '../score/state.js';
+
+/**
+ * The record beside a result, `_STEM.acuity`: the command that made it and the inputs as they were when reading began. A
+ * later run knows by it alone whether the result is finished. SQL and addresses are in it as digests.
+ */
+interface ResultRecord {
+  readonly made: {
+    /** acuity's version. */
+    readonly acuity: string;
+    /** The hash of the network's manifest. */
+    readonly network: string;
+    readonly options: Shape;
+    /** Names are relative to the record. */
+    readonly inputs: readonly (Mark & { readonly name: string })[];
+    readonly lines: number;
+    readonly bad: number;
+  };
+  /** Set once --accept-bad took its bad rows as they are. */
+  readonly accepted?: true;
+}
+
+/** The options and variables that shape a result, by name; null is none given. */
+export type Shape = Readonly<Record<string, unknown>>;
+
+const KIND = 'acuity result';
+const BEGIN_AGAIN = 'remove the state and all scores to begin again';
+
+export interface ResultsOptions {
+  /** The folder of the network. */
+  readonly model: string;
+  readonly state: StateFile | undefined;
+  readonly again: boolean;
+  readonly acceptBad: boolean;
+  /** The part of the command that shapes the result of an input. */
+  readonly shapeOf: (input: Input) => Shape;
+  readonly tally: Readonly<RowTally>;
+  readonly say: (line: string) => void;
+  readonly engine: () => Promise<Engine>;
+}
+
+/** The results of a run's inputs: which of them are finished, by their records, and how a new one is made. */
+export class Results {
+  /** Whether finished inputs have bad rows that were not accepted. */
+  hasFormerBad = false;
+  /** The records that this run found. */
+  private readonly former = new Map<string, ResultRecord | undefined>();
+  private readonly places: Places;
+  private ofNetwork: string | undefined;
+
+  constructor(private readonly options: ResultsOptions) {
+    this.places = new Places(options.engine);
+  }
+
+  /** Whether the input is finished; gives a result its name that a killed run could not. @throws OperatorError */
+  async isDone(input: Input): Promise<boolean> {
+    const { again, state, shapeOf, say } = this.options;
+    const { output } = input;
+    const record = await this.recordOf(input);
+    this.former.set(input.record, record);
+    if (again) return false;
+    const saved = state?.inputs.get(this.nameInState(input));
+    if (record === undefined || (state !== undefined && saved === undefined)) {
+      if (saved !== undefined)
+        throw new OperatorError(`it is in the state, and its scores have no record: ${BEGIN_AGAIN}`);
+      if (!(await this.places.isThere(output))) return false;
+      return this.anew(
+        input,
+        'no record says how its scores were made',
+        `${output} is there, but its sessions are not in the state: give the state of that run, or remove the scores`,
+      );
+    }
+    const { inputs } = record.made;
+    const marks = await this.marksOf(input);
+    const isOther = marks.length === 1 && inputs.length === 1 && marks[0]?.name !== inputs[0]?.name;
+    const difference = differenceOf(record, this.network(), shapeOf(input)) ?? (isOther && 'the input');
+    if (difference !== false)
+      throw new OperatorError(
+        `${output} was made with other ones than this command's: ${difference}. Give another --out-dir, or --again to score it anew`,
+      );
+    if (saved !== undefined && saved !== digestOf(JSON.stringify(record.made)))
+      throw new OperatorError(`${output} was made without the state: ${BEGIN_AGAIN}`);
+    if (!isDeepStrictEqual(marks, inputs))
+      return this.anew(
+        input,
+        'it has changed since its scores were made',
+        `it was written again, and the state has its former sessions: ${BEGIN_AGAIN}`,
+      );
+    // A killed run leaves its lock, perhaps beside a result that has its name.
+    const nameNow = async (): Promise<boolean> => nameAside(input) || this.places.isThere(output);
+    const isLeft = ifPresentSync(() => lstatSync(lockOf(input))) !== undefined;
+    const isNamed = !isLeft && (await this.places.isThere(output));
+    if (!isNamed && !(await this.alone(input, nameNow))) {
+      if (state === undefined) return false;
+      throw new OperatorError(`its sessions are in the state, but ${output} is gone: ${BEGIN_AGAIN}`);
+    }
+    if (marks.length === 0 || marks.some(({ size }) => size === undefined)) {
+      if (state === undefined) return this.anew(input, 'whether its rows have changed is not known');
+      say(`${input.name}: finished before; whether its rows have changed since is not known`);
+    }
+    await this.tellBad(input, record);
+    return true;
+  }
+
+  /**
+   * Makes the result of an input by `score`, which writes its files.
+   * @throws TryAgainError if another process makes it, or the input changes meanwhile
+   */
+  make(input: Input, score: (files: OutputFiles) => Promise<void>): Promise<void> {
+    return this.alone(input, async () => {
+      const { engine, tally, state, shapeOf } = this.options;
+      if (!isDeepStrictEqual(await this.recordOf(input), this.former.get(input.record)))
+        throw new TryAgainError('another run has scored it meanwhile: run the command again');
+      const { lines, badLines } = tally;
+      const inputs = await this.marksOf(input);
+      const files = new OutputFiles(input, isRemote(input.output) ? (await engine()).folder : undefined);
+      try {
+        await score(files);
+        await files.finish();
+        if (!isDeepStrictEqual(inputs, await this.marksOf(input)))
+          throw new TryAgainError('it changed while it was read, and is not finished: run the command again');
+        const counts = { lines: tally.lines - lines, bad: tally.badLines - badLines };
+        const [acuity, network, options] = [packageVersion(), this.network(), shapeOf(input)];
+        const made = { acuity, network, options, inputs, ...counts };
+        const save = (): void => {
+          state?.inputs.set(this.nameInState(input), digestOf(JSON.stringify(made)));
+          state?.save();
+        };
+        await deliver(input, files, { record: recordText({ made }), save, places: this.places });
+      } catch (error) {
+        await files.remove();
+        throw error;
+      }
+    });
+  }
+
+  /** `work` while no other process makes this result; in a store none can know. */
+  private alone<T>(input: Input, work: () => Promise<T>): Promise<T> {
+    return isRemote(input.record) ? work() : withFileLock(lockOf(input), 0, work);
+  }
+
+  /** Tells why an input is scored again. @throws OperatorError with a state, which has its sessions: `withState` */
+  private anew({ name }: Input, why: string, withState = ''): false {
+    if (this.options.state !== undefined) throw new OperatorError(withState);
+    this.options.say(`${name}: ${why}, and it is scored again`);
+    return false;
+  }
+
+  private async tellBad({ name, bad, record: path }: Input, { made, accepted }: ResultRecord): Promise<void> {
+    if (made.bad === 0 || accepted === true) return;
+    const { acceptBad, say } = this.options;
+    if (acceptBad) return this.places.write(path, recordText({ made, accepted: true }));
+    this.hasFormerBad = true;
+    const rows = made.bad === 1 ? '1 row has' : `${made.bad} rows have`;
+    say(`${name}: ${rows} no scores, see ${bad}; --accept-bad leaves it at that`);
+  }
+
+  /** The record beside the result of an input; undefined if there is none, or it can't be read. */
+  private async recordOf({ record: path }: Input): Promise<ResultRecord | undefined> {
+    const record = jsonIn((await this.places.read(path)) ?? '') as
+      (ResultRecord & { readonly kind?: unknown }) | null | undefined;
+    return record?.kind === KIND && Array.isArray(record.made?.inputs) ? record : undefined;
+  }
+
+  /** The inputs as they are now; none of a SELECT, whose tables are not known. */
+  private async marksOf({ path, query, record }: Input): Promise<ResultRecord['made']['inputs']> {
+    const paths = query === undefined ? [path] : (query.files ?? []).map((file) => file.path);
+    const marks: ResultRecord['made']['inputs'][number][] = [];
+    for (const one of paths)
+      marks.push({ name: nameFrom(dirname(record), one), ...(await this.places.markOf(one)) });
+    return marks;
+  }
+
+  private nameInState({ path, query, output }: Input): string {
+    const folder = dirname(this.options.state?.path ?? '');
+    if (query === undefined) return nameFrom(folder, path);
+    return `${query.sql === undefined ? 'sorted' : 'query'} to ${nameFrom(folder, output)}`;
+  }
+
+  /** @throws OperatorError */
+  private network(): string {
+    const { model } = this.options;
+    try {
+      this.ofNetwork ??= digestOf(readFileSync(join(model, 'manifest.json'), 'utf8'));
+    } catch (error) {
+      throw new OperatorError(`${model}: manifest.json cannot be read: ${messageOf(error)}`);
+    }
+    return this.ofNetwork;
+  }
+}
+
+function lockOf({ record }: Input): string {
+  return `${record}.lock`;
+}
+
+export function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** The name of `path` in a file that lies in `folder`: relative, so that both may be moved together. */
+function nameFrom(folder: string, path: string): string {
+  if (isRemote(path) || isRemote(folder)) return digestOf(path);
+  const real = (one: string): string => ifPresentSync(() => realpathSync(one)) ?? resolve(one);
+  return relative(real(folder), join(real(dirname(path)), basename(path)));
+}
+
+function recordText(record: ResultRecord): string {
+  return `${JSON.stringify({ kind: KIND, format: 1, ...record }, undefined, 1)}\n`;
+}
+
+/** The differences between the command that made a result and this one; undefined if there are none. */
+function differenceOf({ made }: ResultRecord, network: string, now: Shape): string | undefined {
+  const then = made.options;
+  const shown = (value: unknown): string =>
+    value === null ? 'none' : typeof value === 'string' ? value : JSON.stringify(value);
+  const names = [...new Set([...Object.keys(then), ...Object.keys(now)])];
+  const other = names.flatMap((name) => {
+    const [was, is] = [then[name] ?? null, now[name] ?? null];
+    if (isDeepStrictEqual(was, is)) return [];
+    return [DIGESTS.has(name) ? name : `${name} (${shown(was)} then, ${shown(is)} now)`];
+  });
+  const all = made.network === network ? other : ['the network', ...other];
+  return all.length === 0 ? undefined : all.join(', ');
+}
+
+/** Options that a record has as digests. */
+const DIGESTS: ReadonlySet<string> = new Set(['--sql', 'ACUITY_NORMS']);

@@ -1,0 +1,133 @@
+/** The columns of a table of scores, and those that NDJSON has as members. */
+import type { RecordBatch } from 'apache-arrow';
+import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
+import { OUTPUT_COLUMNS } from '../../model/tensors.js';
+import { hundredths, rounded } from '../../night/respond.js';
+import type { ScoringModel } from '../../score/scorer.js';
+import type { Engine } from '../input/engine.js';
+import type { Format } from '../input/inputs.js';
+import type { Job } from '../score/job.js';
+import type { PageSink } from '../score/scorePages.js';
+
+/** The columns of scores in tables, and the interface of sinks. */
+
+/** A column that a table of scores has after the kept ones. A text is JSON where NDJSON has the same. */
+export interface ScoreColumn {
+  readonly name: string;
+  readonly type: 'BIGINT' | 'DOUBLE' | 'LABEL' | 'VARCHAR';
+  /** The cell of a row, scores rounded as in NDJSON; undefined for an empty one. */
+  at(job: Job, row: number): string | number | undefined;
+  /** The text of all rows, if none is without scores. */
+  readonly always?: string | undefined;
+}
+
+/** Writes bytes; resolves once there is room for more. */
+export type WriteBytes = (bytes: string | Uint8Array) => Promise<void>;
+
+/** Scores on their way to a file or a stream. */
+export interface ScoreSink extends PageSink {
+  /** Writes the rest; does not close the destination. */
+  end(): Promise<void>;
+}
+
+export interface LineOptions {
+  /** Written before the row's number and the scores. */
+  readonly keep: readonly string[];
+  readonly model: ScoringModel;
+  /** Adds each row's explanation: an object in NDJSON, its JSON as text in a column. */
+  readonly explain?: boolean;
+  /** Adds columns with the scores without measurements; NDJSON has them in those rows where any counts. */
+  readonly measured?: boolean;
+  /** Bad rows stay in their places, and lines have the model's time. */
+  readonly isStream: boolean;
+}
+
+export interface SinkOptions extends LineOptions {
+  readonly format: Format;
+  /** The engine's types of the kept columns, in their order; text if absent. */
+  readonly keptTypes?: readonly string[] | undefined;
+  /** The kept columns of an Arrow stream, without rows. */
+  readonly keptColumns?: RecordBatch | undefined;
+  readonly engine: () => Promise<Engine>;
+}
+
+/** The columns beside the scores, if they are asked for: NDJSON has each as a member. */
+const BESIDE: readonly (ScoreColumn & { isAsked(options: LineOptions): boolean })[] = [
+  {
+    name: 'explanation',
+    type: 'VARCHAR',
+    at: ({ explanations }, row) => explanations[row],
+    isAsked: ({ explain }) => explain === true,
+  },
+];
+
+export function besideScores(options: LineOptions): readonly ScoreColumn[] {
+  return BESIDE.filter(({ isAsked }) => isAsked(options));
+}
+
+/** Prefix of the seven columns without measurements, if rows may have any. */
+const UNMEASURED_PREFIX = 'unmeasured_';
+
+/** Columns that the output adds itself, in any format, or in its bad rows. */
+export const OWN_NAMES: ReadonlySet<string> = new Set([
+  'row',
+  'inference_time_ms',
+  'model',
+  'model_version',
+  'error',
+  'file',
+  'status',
+  'detail',
+  ...[...SCORE_FIELDS, ...LABEL_FIELDS].flatMap((name) => [name, UNMEASURED_PREFIX + name]),
+  ...BESIDE.map(({ name }) => name),
+]);
+
+export function scoreColumns(options: SinkOptions): ScoreColumn[] {
+  const { model, measured, isStream, format } = options;
+  const { thresholds, version } = model;
+  const text = (name: string, at: ScoreColumn['at']): ScoreColumn => ({ name, type: 'VARCHAR', at });
+  /** Row i's scores are `scoresOf(job, i)[i · stride …]`. */
+  const scored = (prefix: string, scoresOf: Scores, stride: number): ScoreColumn[] => [
+    ...SCORE_FIELDS.map((name, place): ScoreColumn => {
+      // CSV has 78, as NDJSON does, not 78.0.
+      const type = format === 'csv' ? 'VARCHAR' : 'DOUBLE';
+      const at: ScoreColumn['at'] = (job, row) => {
+        const score = scoresOf(job, row)?.[row * stride + place];
+        if (score === undefined) return undefined;
+        return type === 'DOUBLE' ? hundredths(score) / 100 : rounded(score);
+      };
+      return { name: prefix + name, type, at };
+    }),
+    ...LABEL_FIELDS.map((name, index): ScoreColumn => {
+      const at: ScoreColumn['at'] = (job, row) => {
+        const score = scoresOf(job, row)?.[row * stride + SCORE_FIELDS.length + index];
+        return score === undefined ? undefined : score >= thresholds[name] ? 'High' : 'Low';
+      };
+      return { name: prefix + name, type: 'LABEL', at };
+    }),
+  ];
+  return [
+    { name: 'row', type: 'BIGINT', at: ({ page }, row) => page.numberOf(row) },
+    ...scored('', scoresIn, OUTPUT_COLUMNS),
+    ...['model', 'model_version'].map((name, index) => {
+      const own = version.split('/')[index];
+      const column = text(name, ({ problems }, row) => (problems.has(row) ? undefined : own));
+      return { ...column, always: isStream ? undefined : own };
+    }),
+    ...(measured === true ? scored(UNMEASURED_PREFIX, ({ unmeasured }, row) => unmeasured.get(row), 0) : []),
+    ...besideScores(options),
+    ...(isStream ? [text('error', (job, row) => errorOf(job, row, format))] : []),
+  ];
+}
+
+type Scores = (job: Job, row: number) => Float32Array | undefined;
+
+function scoresIn({ problems, scores }: Job, row: number): Float32Array | undefined {
+  return problems.size > 0 && problems.has(row) ? undefined : scores;
+}
+
+function errorOf({ page, problems }: Job, row: number, format: Format): string | undefined {
+  const problem = problems.get(row);
+  if (problem === undefined) return undefined;
+  return JSON.stringify(format === 'arrow' ? problem : { line: page.numberOf(row), ...problem });
+}

@@ -1,0 +1,105 @@
+import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
+import { OperatorError } from '../../base/errors.js';
+import { HISTORY_BYTES_MAX, UNMEASURED_BYTES_MAX, textWithChecksum } from '../../night/history/form.js';
+import type { MeasuringConstants } from '../../night/measuredRow.js';
+import { WasmParser } from '../../read/wasmParser.js';
+import { LAYOUT } from '../../night/layout.js';
+import type { GivenMeasurement, HistoryToCome, ReadRequest } from '../../night/request.js';
+import type { ScoredRow } from '../../score/scorer.js';
+import type { Person, PersonRows } from './job.js';
+
+const { RECORD_LENGTH } = LAYOUT;
+const NOTHING: readonly GivenMeasurement[] = [];
+const PEOPLE_PER_SLAB = 1024;
+
+/** A person's entry in a state file. */
+export interface SavedPerson {
+  readonly person: string;
+  readonly history: string;
+}
+
+/** Each person's history. */
+export class Histories {
+  private readonly people = new Map<string, Person>();
+  private slab = new Uint8Array();
+  /** Whether any history has measurements. */
+  areMeasured = false;
+  private readonly parser = new WasmParser(DEFAULT_SERIES_LIMITS);
+
+  constructor(private readonly peopleMax: number) {}
+
+  get size(): number {
+    return this.people.size;
+  }
+
+  /** The person of this name, new if unknown. @throws OperatorError */
+  of(name: string): Person {
+    const known = this.people.get(name);
+    if (known !== undefined) return known;
+    const index = this.people.size;
+    if (index === this.peopleMax) {
+      throw new OperatorError(
+        `more than ${this.peopleMax} people; the history of each takes ${KILOBYTES_A_PERSON} KB of memory: raise --people-max, or score parts of the people one after the other`,
+      );
+    }
+    const first = (index % PEOPLE_PER_SLAB) * UNMEASURED_BYTES_MAX;
+    if (first === 0) this.slab = new Uint8Array(PEOPLE_PER_SLAB * UNMEASURED_BYTES_MAX);
+    const bytes = this.slab.subarray(first, first + UNMEASURED_BYTES_MAX);
+    const person = { bytes, length: 0, latest: -Infinity, lastJob: undefined, lastRow: 0 };
+    this.people.set(name, person);
+    return person;
+  }
+
+  /**
+   * Places the session of row `row` in its person's history, and returns it with its past and the resulting history; the
+   * request is valid until the next one is made ready.
+   */
+  ready(rows: PersonRows, row: number, constants: MeasuringConstants | undefined): ReadRequest {
+    const { parser } = this;
+    const { bytes, length = 0 } = rows.people[row] ?? {};
+    if (bytes === undefined || length === 0) parser.desk.clear();
+    else parser.readHistoryBytes(bytes, length);
+    const request = parser.written(0, 0);
+    // Creating views for each row would cost more.
+    for (let place = 0; place < RECORD_LENGTH; place++)
+      request.records[place] = rows.records[row * RECORD_LENGTH + place]!; // a record for each row, as below
+    for (let place = 0; place < request.lengths.length; place++)
+      request.lengths[place] = rows.lengths[row * request.lengths.length + place]!;
+    return parser.placed(
+      request,
+      { day: rows.nights[row]!, given: rows.given.get(row) ?? NOTHING },
+      constants,
+    );
+  }
+
+  /** Stores the history that resulted from a session, with the network's output for it. */
+  add(person: Person, next: HistoryToCome, row: ScoredRow): void {
+    this.store(person, next.bytes(row, row.model.thresholds));
+  }
+
+  /** Stores the history of a new person; false if the text is damaged, or the person is known. */
+  load({ person, history }: SavedPerson): boolean {
+    const { desk } = this.parser;
+    if (!this.parser.readHistoryText(history) || this.people.has(person)) return false;
+    const { latestDay } = desk.history;
+    const known = this.of(person);
+    if (!Number.isNaN(latestDay)) known.latest = latestDay;
+    this.store(known, desk.encoded());
+    return true;
+  }
+
+  /** Every person with stored data. */
+  *entries(): Generator<SavedPerson> {
+    for (const [person, { bytes, length }] of this.people)
+      if (length > 0) yield { person, history: textWithChecksum(bytes.subarray(0, length)) };
+  }
+
+  private store(person: Person, bytes: Uint8Array): void {
+    if (bytes.length > person.bytes.length) person.bytes = new Uint8Array(HISTORY_BYTES_MAX);
+    person.bytes.set(bytes);
+    person.length = bytes.length;
+    this.areMeasured ||= bytes.at(-1) !== 0; // their mask
+  }
+}
+
+const KILOBYTES_A_PERSON = (UNMEASURED_BYTES_MAX / 1000).toFixed(1);

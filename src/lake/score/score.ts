@@ -1,0 +1,150 @@
+import { systemClock } from '../../base/clock.js';
+import { FileLockError } from '../../base/files/fileLock.js';
+import { collectWithoutHelpers } from '../../base/process/collector.js';
+import { exitAtOnce } from '../../base/process/leave.js';
+import { createLog, type Log } from '../../base/process/log.js';
+import { OutputError } from '../../base/process/print.js';
+import type { Config } from '../../config/options.js';
+import { loadBundle } from '../../model/bundle.js';
+import { openScorer, type HungListener } from '../../score/openScorer.js';
+import type { Scorer, ScoringModel } from '../../score/scorer.js';
+import { Run, sizeOf, type ScoreOptions } from '../run.js';
+import { newTally, type RowTally } from './scorePages.js';
+import { CLEAR_LINE, showProgress, summaryLine, wrapped } from '../progress.js';
+import { messageOf, OperatorError } from '../../base/errors.js';
+import { NamesError, TableError, TryAgainError } from '../errors.js';
+import type { Input } from '../input/inputs.js';
+import { EXIT } from '../../base/process/exitCodes.js';
+
+/**
+ * Larger batches than for callers who wait: threads exchange fewer messages, and one wave of histories runs at once.
+ */
+const BATCH_MIN = 256;
+
+/**
+ * Scores rows of files, or of standard input to standard output, without HTTP, through the service's own pipeline and
+ * pool. Exits the process: 0, or 65 if a row was bad, now or in a finished input.
+ */
+export async function score(config: Config, options: ScoreOptions): Promise<void> {
+  const { code } = await scoreRows(config, options, 'acuity score');
+  process.exit(code);
+}
+
+/** The end of a run. */
+export interface RunEnd {
+  /** 0 if all rows have scores, else the exit code of `score`. */
+  readonly code: number;
+  /** Whether all rows were read: those without scores are bad ones. */
+  readonly isWhole: boolean;
+  readonly tally: Readonly<RowTally>;
+  readonly model: ScoringModel;
+}
+
+/** As `score`, for a command named `command`, but returns. Exits the process only if nothing can be scored at all. */
+export async function scoreRows(config: Config, options: ScoreOptions, command: string): Promise<RunEnd> {
+  const say = saying(command);
+  collectWithoutHelpers();
+  const log = createLog({ level: config.logLevel, sink: process.stderr });
+  const tally = newTally();
+  let scorer: Scorer;
+  let run: Run | undefined;
+  let end: Pick<RunEnd, 'code' | 'isWhole'>;
+  try {
+    run = new Run(config, options, tally, say);
+    const todo = await run.open();
+    const skipped = run.inputs.length - todo.length;
+    if (skipped > 0) say(`${skipped} of ${run.inputs.length} files are finished already`);
+    if (todo.length === 0 && run.inputs.length > 0) {
+      await run.close();
+      process.exit(run.hasFormerBad ? EXIT.data : 0);
+    }
+    scorer = await openOfflineScorer(config, log, (hang) => {
+      say(`a worker hangs after line ${tally.lines}: ${JSON.stringify(hang)}`);
+      exitAtOnce(EXIT.software);
+    });
+    end = await work({ scorer, tally, run, todo, say });
+  } catch (error) {
+    await run?.close();
+    say(`${placeOf(run)}${messageOf(error)}`);
+    process.exit(codeOf(error) ?? EXIT.failed);
+  }
+  await run.close();
+  await scorer.drained();
+  await scorer.close();
+  return { ...end, tally, model: scorer.model };
+}
+
+/**
+ * A scorer for files, where no caller waits: it sheds no request. `onHung` is called if a worker hangs: a worker may take
+ * as long for a row as in the service, and batches are longer here.
+ */
+export async function openOfflineScorer(config: Config, log: Log, onHung: HungListener): Promise<Scorer> {
+  const batchMax = Math.max(config.batchMax, BATCH_MIN);
+  const queueMax = Math.max(config.queueMax, 8 * batchMax);
+  const hangMs = config.hangMs * (batchMax / config.batchMax);
+  const setup = { ...config, deadlineMs: Infinity, hangMs, batchMax, queueMax };
+  const bundle = await loadBundle(config.model);
+  return openScorer({ config: setup, bundle, workers: config.workers, loops: 1 }, log, onHung);
+}
+
+interface Work {
+  readonly scorer: Scorer;
+  readonly tally: RowTally;
+  readonly run: Run;
+  readonly todo: readonly Input[];
+  readonly say: (line: string) => void;
+}
+
+/** The size of all files; undefined if that of one is not known. */
+function bytesIn(inputs: readonly Input[]): number | undefined {
+  const sum = inputs.reduce((bytes, input) => bytes + (sizeOf(input) ?? NaN), 0);
+  return sum > 0 ? sum : undefined;
+}
+
+async function work({ scorer, tally, run, todo, say }: Work): Promise<Pick<RunEnd, 'code' | 'isWhole'>> {
+  const { stdin, stderr } = process;
+  const { isStream } = run;
+  const startedMs = systemClock.monotonicMs();
+  if (isStream && stdin.isTTY) say('reading requests from the terminal, one on each line');
+  const hideProgress = stderr.isTTY
+    ? showProgress(stderr, { tally, totalBytes: bytesIn(todo) }, systemClock.monotonicMs)
+    : undefined;
+  let failure: unknown;
+  try {
+    await run.score(todo, scorer);
+  } catch (error) {
+    failure = error;
+  }
+  hideProgress?.();
+  if (!(failure instanceof NamesError))
+    say(summaryLine(tally, systemClock.monotonicMs() - startedMs, run.people));
+  if (failure === undefined)
+    return { code: tally.badLines > 0 || run.hasFormerBad ? EXIT.data : 0, isWhole: true };
+  const isOurs = failure instanceof OperatorError || failure instanceof OutputError;
+  const words = isOurs ? '' : `${isStream ? 'standard ' : ''}input or output failed: `;
+  if (!(failure instanceof OutputError && failure.isUnread))
+    say(`${placeOf(run)}${words}${messageOf(failure)}`);
+  const code = failure instanceof OutputError ? failure.code : isOurs ? EXIT.data : EXIT.io;
+  return { code: codeOf(failure) ?? code, isWhole: false };
+}
+
+/** The exit code of what ends a run before or within its work; undefined if it depends on that. */
+function codeOf(error: unknown): number | undefined {
+  if (error instanceof NamesError) return EXIT.usage;
+  if (error instanceof TryAgainError || error instanceof FileLockError) return EXIT.again;
+  return error instanceof TableError ? EXIT.data : undefined;
+}
+
+function placeOf(run: Run | undefined): string {
+  return run?.current === undefined ? '' : `${run.current}: `;
+}
+
+function saying(command: string): (line: string) => void {
+  const { stderr } = process;
+  return (line) =>
+    void stderr.write(
+      stderr.isTTY
+        ? `${CLEAR_LINE}${wrapped(`${command}: ${line}`, stderr.columns)}\n`
+        : `${command}: ${line}\n`,
+    );
+}

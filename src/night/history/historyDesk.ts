@@ -1,0 +1,205 @@
+import { LABEL_FIELDS, MEASURED_FIELDS, SCORE_FIELDS, type MeasuredField } from '#rules/fields.js';
+import { isLabel, latentOf } from '../measured.js';
+import { adjustmentsOf, type Adjustments, type MeasuringConstants } from '../measuredRow.js';
+import { LAYOUT } from '../layout.js';
+import type {
+  GivenMeasurement,
+  IgnoredMeasurement,
+  MeasuredTest,
+  PredictionRequest,
+  SessionPlace,
+} from '../request.js';
+import { HistoryForm } from './form.js';
+import { History } from './history.js';
+import { decodeMeasurements } from './measuredForm.js';
+import { keptOf } from './measurements.js';
+import { NextHistory } from './nextHistory.js';
+import { dateOf } from '../../base/days.js';
+import { makePlace, type Place } from './place.js';
+
+/** Places sessions in their histories, one at a time. One for each thread. */
+export class HistoryDesk {
+  /** The history read last. */
+  readonly history: History = new History();
+  private readonly form = new HistoryForm();
+
+  /** The bytes of the history read or begun, without checksum; valid until the next history. */
+  encoded(): Uint8Array {
+    return this.form.bytes.subarray(0, this.form.encode(this.history));
+  }
+
+  /** Begins an empty history. */
+  clear(): void {
+    this.history.forgetNights();
+    this.history.measurements.clear();
+  }
+
+  /**
+   * Copies the history that the parser has read to `bytes`, with the measurements in `memory` from `start` to before
+   * `end`; false if these are invalid.
+   */
+  adopt(bytes: Uint8Array, memory: Buffer, start: number, end: number): boolean {
+    this.history.adopt(bytes);
+    return decodeMeasurements(this.history.measurements, memory, start, end);
+  }
+
+  /** Begins a history with the past of `request`, whose sessions are undated. */
+  begin({ records, targets, pastCount }: PredictionRequest): void {
+    const { history } = this;
+    this.clear();
+    history.days.fill(NaN);
+    history.chances.fill(NaN);
+    history.records.set(records.subarray(RECORD_LENGTH));
+    history.targets.set(targets);
+    history.count = pastCount;
+  }
+
+  /**
+   * Places the first session of `records` in the history read or begun. Writes its past after it and to `targets`, in
+   * the layout of a request, with room for the longest past. `constants` are those of the scoring model; required if the
+   * history or the session has measurements.
+   */
+  take(
+    records: Float64Array,
+    targets: Float64Array,
+    session: SessionPlace,
+    constants?: MeasuringConstants,
+  ): TakenSession {
+    const { history } = this;
+    const { day } = session;
+    const place = makePlace(history, day);
+    const { first, index } = place;
+    const pastCount = index - first;
+    // Views for them would cost more.
+    for (let at = 0; at < pastCount * RECORD_LENGTH; at++)
+      records[RECORD_LENGTH + at] = history.records[first * RECORD_LENGTH + at]!; // sessions before `index`
+    for (let at = 0; at < pastCount * TARGET_LENGTH; at++)
+      targets[at] = history.targets[first * TARGET_LENGTH + at]!; // as above
+    if (place.isKept) this.keep(records, index, day);
+    const usual = place.isKept ? history.longRun.usual() : undefined;
+    return { pastCount, next: this.next(records, place, session, constants), usual };
+  }
+
+  private keep(records: Float64Array, index: number, night: number): void {
+    const { history } = this;
+    history.days[index] = night;
+    for (let at = 0; at < RECORD_LENGTH; at++) history.records[index * RECORD_LENGTH + at] = records[at]!; // the first
+    // Set when the session is scored.
+    history.targets.fill(0, index * TARGET_LENGTH, (index + 1) * TARGET_LENGTH);
+    history.chances.fill(0, index * LABELS, (index + 1) * LABELS);
+  }
+
+  private next(
+    records: Float64Array,
+    { index, isKept }: Place,
+    session: SessionPlace,
+    constants: MeasuringConstants | undefined,
+  ): NextHistory {
+    const { form, history } = this;
+    const { day, given } = session;
+    const ignored = given.length === 0 ? NOTHING_IGNORED : this.measure(session, stated(constants));
+    const tests = given.length === 0 ? NO_TESTS : testsAmong(given);
+    const adjustments = history.measurements.isEmpty ? undefined : this.adjustments(day, stated(constants));
+    const length = form.encode(history);
+    const sessionAt = isKept ? form.sessionAt(index) : undefined;
+    const isOthers = this.isOthers(records, index, isKept);
+    return new NextHistory(form.bytes.subarray(0, length), sessionAt, isOthers, adjustments, ignored, tests);
+  }
+
+  /** Adds the measurements; returns those that came too late. */
+  private measure({ day: night, given }: SessionPlace, known: MeasuringConstants): IgnoredMeasurement[] {
+    const { history } = this;
+    const ignored: IgnoredMeasurement[] = [];
+    for (const { score, value, day, reliability } of given.toSorted((one, other) => one.day - other.day)) {
+      const kept = keptOf(value, reliability ?? known.reliability[score], day);
+      const isTaken = history.measurements.add(score, kept, known, (field, on) =>
+        this.latent(field, on, night),
+      );
+      if (!isTaken) ignored.push({ score, on: dateOf(day) });
+    }
+    return ignored;
+  }
+
+  private adjustments(night: number, constants: MeasuringConstants): Adjustments | undefined {
+    const { history } = this;
+    const today = Number.isNaN(night) ? latestOf(history.latestDay, history.measurements.latestDay) : night;
+    const latent = (field: MeasuredField, day: number): number | undefined => this.latent(field, day, night);
+    return adjustmentsOf(
+      (field) => history.measurements.evidence(field, today, constants, latent),
+      constants,
+    );
+  }
+
+  /**
+   * The network's output for `field` on `day`, as λ: of that night if it is one of the sessions, else of the long-run
+   * mean, else of 50. Undefined for the current night, which is not scored yet.
+   */
+  private latent(field: MeasuredField, day: number, night: number): number | undefined {
+    if (day === night) return undefined;
+    const score = this.saidOn(field, day);
+    return Number.isNaN(score) ? 0 : latentOf(field, score);
+  }
+
+  /** In percent, for labels too; NaN if unknown. */
+  private saidOn(field: MeasuredField, day: number): number {
+    const { days, count, targets, chances, longRun } = this.history;
+    const column = FIRST_COLUMN + MEASURED_FIELDS.indexOf(field);
+    const label = column - SCORES;
+    const unit = isLabel(field) ? 100 : 1;
+    let said = NaN;
+    for (let index = 0; index < count; index++) {
+      if (days[index] !== day) continue;
+      said = label < 0 ? targets[index * TARGET_LENGTH + column]! : chances[index * LABELS + label]!; // within them
+    }
+    return unit * (Number.isNaN(said) ? longRun.meanOfScore(column) : said);
+  }
+
+  /** Whether the newest of the other sessions seems to be another person's. */
+  private isOthers(records: Float64Array, index: number, isKept: boolean): boolean {
+    const { history } = this;
+    const newest = history.count - 1;
+    const other = (isKept && newest === index ? newest - 1 : newest) * RECORD_LENGTH;
+    if (other < 0) return false;
+    const sexes = records[SEX]! * history.records[other + SEX]!; // within a record, as below
+    const yearsApart = Math.abs(records[AGE]! - history.records[other + AGE]!);
+    return sexes < 0 || yearsApart > YEARS_APART_MAX; // both comparisons are false for unknown values
+  }
+}
+
+const { RECORD_LENGTH, TARGET_LENGTH, SEX, AGE } = LAYOUT;
+const LABELS = LABEL_FIELDS.length;
+const YEARS_APART_MAX = 2;
+const SCORES = SCORE_FIELDS.length;
+/** The first measurable field in a row of scores: after `C_SCORE`. */
+const FIRST_COLUMN = 1;
+
+/** A session placed in its history: its past, and the resulting history. */
+export interface TakenSession {
+  readonly pastCount: number;
+  readonly next: NextHistory;
+  /**
+   * The usual day before it, as in requests: valid until the next session; undefined for a night that is not kept.
+   */
+  readonly usual: Float64Array | undefined;
+}
+
+const NOTHING_IGNORED: readonly IgnoredMeasurement[] = [];
+const NO_TESTS: readonly MeasuredTest[] = [];
+
+function stated(constants: MeasuringConstants | undefined): MeasuringConstants {
+  if (constants === undefined) throw new Error('the model says nothing of measurements');
+  return constants;
+}
+
+function testsAmong(given: readonly GivenMeasurement[]): MeasuredTest[] {
+  const tests: MeasuredTest[] = [];
+  for (const { test, score, value, day } of given)
+    if (test !== undefined) tests.push({ test, score, value: value as number, on: dateOf(day) });
+  return tests;
+}
+
+/** The later day; NaN means no day. */
+function latestOf(one: number, other: number): number {
+  if (Number.isNaN(one) || one < other) return other;
+  return one;
+}

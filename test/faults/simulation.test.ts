@@ -1,0 +1,45 @@
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import t from 'tap';
+import { hunt } from '../faults/simulation/defects.js';
+import { REPOSITORY } from '../fixtures/repository.js';
+
+/** `npm run faults -- simulate` in a process of its own, whose timers and clocks it takes over. */
+function simulate(...options: readonly string[]) {
+  const command = [join(REPOSITORY, '.build/test/faults/simulation/main.js'), ...options];
+  const { status, stdout, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8' });
+  return { status, lines: `${stdout}${stderr}`.split('\n') };
+}
+
+t.test('what must hold holds, and the same seeds are the same runs', async (t) => {
+  const form = ['--seeds', '8', '--hours', '0.02'];
+  const [first, second] = [simulate(...form), simulate(...form, '--revision', 'another')];
+  t.equal(first.status, 0, first.lines.join('\n'));
+  const traces = first.lines.filter((line) => line.startsWith('seed '));
+  t.equal(traces.length, 8);
+  t.equal(new Set(traces).size, 8, 'each seed is a run of its own');
+  t.same(
+    second.lines.filter((line) => line.startsWith('seed ')),
+    traces,
+  );
+  t.match(second.lines[0], /^this tree is .*, not another: /, 'a run of another revision is told apart');
+});
+
+/** A seed that finds each, and what it sees. */
+const FOUND = [
+  ['bodyBudgetLeak', 1, /bytes of bodies are held|KiB of bodies are counted/],
+  ['unrevokedKey', 7, /honours key_\w+, which is revoked/],
+  ['undividedQuota', 1, /without an answer of the store, a process admitted \d+ of key_\w+/],
+  ['emptyStoreTaken', 2, /refuses key_\w+ since the store is empty/],
+  ['reportAdded', 1, /admitted of key_\w+ on \d+, whose quota of \d+ was used up|counted of key_/],
+] as const;
+
+for (const [defect, first, sees] of FOUND) {
+  t.test(`${defect}: found, and found again by the seed and revision that are printed`, async (t) => {
+    const found = hunt(defect, { first, seeds: 1, hours: 0.05 });
+    t.equal(found.seed, first);
+    t.match(found.violation, sees);
+    t.match(found.again, /^--defect \w+ --seed \d+ --hours 0\.05 --revision [0-9a-f]{12}$/);
+    t.ok(found.isReplayed);
+  });
+}

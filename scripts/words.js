@@ -1,6 +1,6 @@
 /**
- * `npm run check`: finds words and comments that make sentences hard to read, with the remedy
- * (docs/internals/CONTRIBUTING.md). `--strict` also checks how files and docstrings begin; `--count` counts these.
+ * `npm run check`: finds words, and beginnings of files and docstrings, that make sentences hard to read, with the
+ * remedy (docs/internals/CONTRIBUTING.md). `--count` counts folders, long files and those beginnings.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -96,7 +96,7 @@ function citations() {
 const countIn = (found) => found.filter((line) => line.startsWith('src/')).length;
 if (process.argv.includes('--count')) {
   const counts = {
-    'folders of src': new Set(SRC.flatMap(([path]) => path.split('/').slice(1, -1)[0] ?? [])).size,
+    'rooms (folders) of src': new Set(SRC.flatMap(([path]) => path.split('/').slice(1, -1)[0] ?? [])).size,
     'files of src': SRC.length,
     'files of src over 300 lines': SRC.filter(([, text]) => text.split('\n').length > 301).length,
     'files of src whose first sentence is about something else': countIn(heads()),
@@ -111,14 +111,9 @@ const files = ['--', '.', ...LEFT_OUT.map((path) => `:!${path}`)];
 const findings = [
   ...words.map(([pattern, instead]) => [git('grep', '-nIiP', pattern, ...files), instead]),
   [citations().join('\n'), 'a file of this repository, or a sentence'],
+  [heads().join('\n'), 'at the head what the file is, or first the export that it is named after'],
+  [clauses().join('\n'), 'the thing or the verb first'],
 ];
-if (process.argv.includes('--strict')) {
-  findings.push([
-    heads().join('\n'),
-    'at the head what the file is, or first the export that it is named after',
-  ]);
-  findings.push([clauses().join('\n'), 'the thing or the verb first']);
-}
 for (const [found, instead] of findings)
   if (found !== '') process.stderr.write(`${found}\ninstead: ${instead}\n\n`);
 process.exitCode = findings.some(([found]) => found !== '') ? 1 : 0;

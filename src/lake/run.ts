@@ -25,7 +25,7 @@ import { scorePages, type PageSink, type RowTally } from './score/scorePages.js'
 import { openSink } from './output/sinks.js';
 import { StateFile } from './score/state.js';
 
-/*
+/**
  * One run of `acuity score`; the order of its writes, and what the next run does after each, is drawn in `outputs.ts`.
  *
  *   open    state locked and read ─► inputs found ─► those that are finished, by their records, left out

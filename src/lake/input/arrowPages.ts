@@ -1,3 +1,4 @@
+/** Pages of rows from Arrow streams. */
 import { OperatorError } from '../../base/errors.js';
 import {
   Binary,

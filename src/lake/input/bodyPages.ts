@@ -1,3 +1,4 @@
+/** Pages of rows from NDJSON, one JSON body per line. */
 import { isUtf8 } from 'node:buffer';
 import { PROBLEMS, UNPROCESSABLE } from '../../contract/problems.js';
 import { FIELD_NAMES, type SeriesLimits } from '#rules/fields.js';
@@ -114,7 +115,7 @@ function refuseOtherForms(piece: string): void {
   if (words !== undefined) throw new NamesError(words);
 }
 
-/** What is no JSON, and often written all the same. */
+/** Forms that are no JSON and are often written. */
 const NOT_JSON: readonly (readonly [form: RegExp, words: string])[] = [
   [
     /[[:,]\s*[-+]?(NaN|nan|Infinity|inf)\b/,

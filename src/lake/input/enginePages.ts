@@ -118,7 +118,7 @@ function columnNamed({ columns }: Source, name: string): SourceColumn {
   return columns.find((one) => one.name === name) ?? absent;
 }
 
-/** What is selected of a source: the session, the kept columns, the person and time, and more. */
+/** The selection of a source: the session, the kept columns, the person and time, and more. */
 function selectionOf(source: Source, { keep, history, measured = [] }: RowColumns, form: KeptForm) {
   const list: string[] = [];
   const select = (sql: string): number => list.push(`${sql} AS s${list.length}`) - 1;
@@ -190,7 +190,7 @@ function textsAt(chunk: DuckDBDataChunk, at: number | undefined): TextAt {
   return at === undefined ? () => undefined : textsOf(columnOf(chunk, at), chunk.rowCount, 'letters');
 }
 
-/** What stands beside the sessions of a chunk. No function here sees it, or it would live until the page is written. */
+/** Values beside the sessions of a chunk. No function here sees it, or it would live until the page is written. */
 function besideIn(
   chunk: DuckDBDataChunk,
   { list, ...places }: Selection,

@@ -5,7 +5,7 @@ import { unescape } from 'node:querystring';
 import type { Engine } from './engine.js';
 import { textOf } from './sql.js';
 
-/*
+/**
  * The files that names mean, and where each one's results go.
  *
  *   a file ──────────────────────────────────┐

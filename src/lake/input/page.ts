@@ -47,7 +47,7 @@ export interface OpenInput {
   close(): Promise<void>;
 }
 
-/** What stands beside the sessions of a page of a table, in the form that its reader has. */
+/** Columns beside the sessions of a page of a table, in the form that its reader has. */
 export interface BesideColumns extends Pick<
   Page,
   'kept' | 'person' | 'moment' | 'numberOf' | 'keptColumns' | 'header'

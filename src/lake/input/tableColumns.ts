@@ -1,3 +1,4 @@
+/** The columns of a table: their kinds, what each may be used for, and how its cells are read. */
 import { SERIES_ALIASES, SERIES_FIELDS, SESSION_SCALARS, type SeriesField } from '#rules/fields.js';
 import { UNPROCESSABLE } from '../../contract/problems.js';
 import type { ReadRows, ScalarColumn, SeriesColumn, SessionColumns } from '../../read/columns.js';
@@ -5,7 +6,7 @@ import { NamesError, type RowProblem } from '../errors.js';
 import { jsonIn } from './lineSplitter.js';
 import { fieldOf, type HistoryColumns, type InputNames } from './names.js';
 
-/** What a column of a table can be used for, by the name that DuckDB or Arrow gives its type. */
+/** Kinds of columns, by the name that DuckDB or Arrow gives the type. */
 const KINDS = {
   /** Databases export whole numbers as decimals without a fraction. */
   whole: /^(U?(TINYINT|SMALLINT|INTEGER|BIGINT|HUGEINT|INT(8|16|32|64))|DECIMAL(\(\d+, ?0\)|\[\d+e\+?0\]))$/i,
@@ -55,7 +56,7 @@ const SCALAR_NAMES = new Map(SESSION_SCALARS.map((field) => [field as string, fi
 const NUMBERS: readonly Kind[] = ['whole', 'float', 'decimal', 'null'];
 const NULLS = 'pandas makes floats of whole numbers beside missing ones: astype("Int64")';
 
-/** What columns of a use may be, and what to do about others. */
+/** The kinds that each use takes, and what to do about others. */
 const USES: Readonly<Record<'series' | 'sex' | 'number' | keyof HistoryColumns, readonly [Kind[], string]>> =
   {
     series: [['numbers', 'text', 'null'], 'can hold no samples: make a list of numbers of it, --sql can'],
@@ -110,7 +111,7 @@ export function namesOfColumns(columns: readonly TableColumn[]): InputNames {
 /** A field of a session in some rows. */
 export interface SessionField {
   readonly field: string;
-  /** What reads it fast: the lists of a series, or a number for each row; neither if only JSON can say it. */
+  /** Reads it fast: the lists of a series, or a number for each row; neither if only JSON can say it. */
   readonly series?: Lists;
   readonly scalar?: ScalarColumn['values'];
   /** The value in JSON, its bytes as Latin-1; undefined if the row has none. */

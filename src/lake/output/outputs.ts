@@ -8,7 +8,7 @@ import { isRemote, type Input } from '../input/inputs.js';
 import type { Places } from '../places.js';
 import type { WriteBytes } from './scoreColumns.js';
 
-/*
+/**
  * The files of a result, in the order in which they are written, and the next run after a kill there:
  *
  *   on the disk                                        killed after it

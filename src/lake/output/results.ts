@@ -1,3 +1,4 @@
+/** The results of a run: which are finished, by the record beside each, and how a new one is made. */
 import { createHash } from 'node:crypto';
 import { lstatSync, readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';

@@ -1,3 +1,4 @@
+/** The histories of all people, in memory. */
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { OperatorError } from '../../base/errors.js';
 import { HISTORY_BYTES_MAX, UNMEASURED_BYTES_MAX, textWithChecksum } from '../../night/history/form.js';

@@ -20,7 +20,7 @@ export class Job {
   readonly problems = new Map<number, RowProblem>();
   /** The network's output for rows moved by measurements. */
   readonly unmeasured = new Map<number, Float32Array>();
-  /** What became of the measurements of a row, if there is something to tell. */
+  /** The fate of the measurements of a row, if there is something to tell. */
   readonly measured = new Map<number, Pick<HistoryToCome, 'tests' | 'ignored'>>();
   /** Explanations as JSON, by row. */
   readonly explanations: string[] = [];
@@ -62,7 +62,7 @@ export class Job {
 export interface Person {
   /** Longer than a part of a slab only with many measurements. */
   bytes: Uint8Array;
-  /** Of `bytes`; 0 if there is no history yet. */
+  /** Bytes in use of `bytes`; 0 if there is no history yet. */
   length: number;
   /** The latest night read, in days since 1970; −Infinity if none is dated. */
   latest: number;
@@ -71,7 +71,7 @@ export interface Person {
   lastRow: number;
 }
 
-/** What rows wait with for their people's rows before them: a column for each thing, and no object for a row. */
+/** Rows that wait for their people's rows before them: a column for each thing, and no object for a row. */
 function personRows(rows: number) {
   return {
     /** Record i is `records[i · RECORD_LENGTH …]`. */
@@ -145,7 +145,7 @@ export class RowPlace implements ScoreHandler {
   }
 }
 
-/** What scores rows: the service's scorer, with or without an explanation of each. */
+/** Scores rows: the service's scorer, with or without an explanation of each. */
 export interface RowScorer {
   /** Whether the quality of each row is needed. */
   readonly explainsEach?: boolean;

@@ -1,3 +1,4 @@
+/** The night of a row, from its column of time. */
 import { momentMs } from '#rules/moment.js';
 import { offsetAt } from '#adapters/zone.js';
 import { dateOf, dayAt } from '../../base/days.js';

@@ -1,3 +1,4 @@
+/** The order of rows with a past: one after the other for a person, people side by side. */
 import { OperatorError } from '../../base/errors.js';
 import type { Histories } from './histories.js';
 import { FINDINGS_MAX } from '../../contract/problems.js';

@@ -1,3 +1,4 @@
+/** The command `acuity score`: a run with a scorer of its own. */
 import { systemClock } from '../../base/clock.js';
 import { FileLockError } from '../../base/files/fileLock.js';
 import { collectWithoutHelpers } from '../../base/process/collector.js';

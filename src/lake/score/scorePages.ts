@@ -1,3 +1,4 @@
+/** The way of pages through the scorer, in the order of the input. */
 import { UNPROCESSABLE } from '../../contract/problems.js';
 import { Job, RowPlace, sent, type RowScorer } from './job.js';
 import { rowProblem, type RowProblem } from '../errors.js';

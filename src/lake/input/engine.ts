@@ -72,15 +72,17 @@ export class Engine {
   }
 
   /**
-   * The rows of a query, chunk by chunk; the engine reads the next while one is used. On a connection of its own: the
-   * next statement of a connection ends its streams, and without an error. To keep the order costs several threads more.
+   * The rows of a query: `taken` of each chunk, whose memory is freed then (the collector would not know how much it is).
+   * The engine reads the next chunk meanwhile. On a connection of its own: the next statement of a connection ends its
+   * streams, and without an error. To keep the order costs several threads more.
    * @throws TableError
    */
-  async *chunks(
+  async *chunks<Taken>(
     sql: string,
     what: string,
+    taken: (chunk: DuckDBDataChunk) => Taken,
     threads = this.threads,
-  ): AsyncGenerator<DuckDBDataChunk, void, undefined> {
+  ): AsyncGenerator<Taken, void, undefined> {
     const connection = await this.instance.connect();
     let next: Promise<DuckDBDataChunk | null> | undefined;
     try {
@@ -91,7 +93,9 @@ export class Engine {
         if (chunk === null || chunk.rowCount === 0) return;
         next = result.fetchChunk();
         next.catch(() => undefined); // it may fail before it is awaited
-        yield chunk;
+        const rows = taken(chunk);
+        chunk.reset();
+        yield rows;
       }
     } catch (error) {
       throw engineError(error, what);

@@ -61,13 +61,14 @@ export function openSources(
       // CSV is costly to read, and on one thread the engine loses what follows a quote that is not closed.
       const threads = !isSorted && sources.every((source) => source.rows !== undefined) ? 1 : undefined;
       try {
-        for await (const chunk of engine.chunks(queryOf(({ from }) => from), what, threads)) yield reader.page(chunk); // prettier-ignore
+        const query = queryOf(({ from }) => from);
+        yield* engine.chunks(query, what, reader.page, threads);
       } catch (error) {
         if (!(error instanceof SlowCsvError)) throw error;
         const slow = new Map<Source, string>();
         for (const source of sources) slow.set(source, (await source.slowly?.()) ?? source.from);
         const again = `${queryOf((source) => slow.get(source) ?? source.from)} OFFSET ${reader.rowsBefore}`;
-        for await (const chunk of engine.chunks(again, what)) yield reader.page(chunk);
+        yield* engine.chunks(again, what, reader.page);
       }
       // The engine ends a stream that it gives up without an error.
       const rows = sources.map((source) => source.rows ?? NaN).reduce((sum, own) => sum + own, 0);
@@ -146,8 +147,6 @@ class EngineReader {
   private readonly reader: ColumnReader;
   private readonly header: ReadonlyMap<string, string> | undefined;
   rowsBefore = 0;
-  /** The chunk being read: views of its memory do not keep it alive. */
-  current: DuckDBDataChunk | undefined;
 
   constructor(
     private readonly selection: Selection,
@@ -167,8 +166,7 @@ class EngineReader {
     return `SELECT * FROM (SELECT *, CAST(row_number() OVER () AS DOUBLE) AS n FROM (${selects.join(' UNION ALL ')})) ORDER BY ${order}`;
   }
 
-  page(chunk: DuckDBDataChunk): Page {
-    this.current = chunk;
+  readonly page = (chunk: DuckDBDataChunk): Page => {
     const { selection, rowsBefore } = this;
     const rows = chunk.rowCount;
     const own = besideIn(chunk, selection, this.isSorted ? undefined : rowsBefore + 1);
@@ -183,14 +181,14 @@ class EngineReader {
       if (mark > 0) problems.set(row, mark === 1 ? MISSHAPEN : PROBLEMS.bodyTooLarge);
     this.rowsBefore += rows;
     return tablePage(rows, read, beside, this.columns.measured, problems);
-  }
+  };
 }
 
 function textsAt(chunk: DuckDBDataChunk, at: number | undefined): TextAt {
   return at === undefined ? () => undefined : textsOf(columnOf(chunk, at), chunk.rowCount, 'letters');
 }
 
-/** Values beside the sessions of a chunk. No function here sees it, or it would live until the page is written. */
+/** Values beside the sessions of a chunk: copies, for the chunk is gone when the page is written. */
 function besideIn(
   chunk: DuckDBDataChunk,
   { list, ...places }: Selection,
@@ -224,7 +222,7 @@ function fieldIn(
   return numberField(field, rows, doublesOf(vector, rows), isNull);
 }
 
-/** The engine's columns in memory. They are valid as long as something refers to their chunk. */
+/** The engine's columns in memory, valid as long as their chunk; the bindings give copies of what they hold. */
 
 function columnOf(chunk: { readonly chunk: DataChunk }, index: number): Vector {
   return bindings.data_chunk_get_vector(chunk.chunk, index);

@@ -163,7 +163,8 @@ export async function csvSource(
     what,
     from: rows(BUFFER_BYTES),
     async slowly() {
-      await checkClosed(engine.chunks(lines(LONG_BYTES), what), delimiter, what);
+      const texts = (chunk: DuckDBDataChunk) => chunk.getColumnValues(0) as readonly (string | null)[];
+      await checkClosed(engine.chunks(lines(LONG_BYTES), what, texts), delimiter, what);
       return rows(LONG_BYTES, 'parallel = false');
     },
     columns: names.map((name, index) => textColumn(name, `c${index}`, true)),
@@ -173,13 +174,13 @@ export async function csvSource(
 
 /** On one thread the engine loses what follows a quote that is not closed. @throws TableError */
 async function checkClosed(
-  chunks: AsyncIterable<DuckDBDataChunk>,
+  chunks: AsyncIterable<readonly (string | null)[]>,
   delimiter: string,
   what: string,
 ): Promise<void> {
   let [line, opened] = [0, 0];
-  for await (const chunk of chunks)
-    for (const text of chunk.getColumnValues(0) as readonly (string | null)[]) {
+  for await (const texts of chunks)
+    for (const text of texts) {
       line++;
       let before = delimiter;
       if (opened > 0 || text?.includes('"') === true)

@@ -7,7 +7,16 @@ import { same } from './names';
 /** A series has an alias of this length, and no name of its own of that length. */
 export const SERIES_ALIAS_LENGTH: i32 = 16;
 
-/** The field of a session whose name of `length` bytes lies at `key`; an alias is its field. */
+export const CURRENT_SESSION_FIELD: i32 = 0;
+export const PAST_SESSIONS_FIELD: i32 = 1;
+export const PAST_TARGETS_FIELD: i32 = 2;
+export const PAST_TARGET_FIELD: i32 = 3;
+export const EXPLAIN_FIELD: i32 = 4;
+export const HISTORY_FIELD: i32 = 5;
+export const NIGHT_FIELD: i32 = 6;
+export const MEASUREMENTS_FIELD: i32 = 7;
+
+/** The field whose name of `length` bytes lies at `key`; an alias is its field. */
 export function sessionField(key: usize, length: i32): i32 {
   switch (length) {
     case 3:
@@ -77,15 +86,6 @@ export function measurementField(key: usize, length: i32): i32 {
   }
   return -1;
 }
-
-export const CURRENT_SESSION_FIELD: i32 = 0;
-export const PAST_SESSIONS_FIELD: i32 = 1;
-export const PAST_TARGETS_FIELD: i32 = 2;
-export const PAST_TARGET_FIELD: i32 = 3;
-export const EXPLAIN_FIELD: i32 = 4;
-export const HISTORY_FIELD: i32 = 5;
-export const NIGHT_FIELD: i32 = 6;
-export const MEASUREMENTS_FIELD: i32 = 7;
 
 export function topField(key: usize, length: i32): i32 {
   switch (length) {

@@ -3,12 +3,11 @@
  * the machines of an engine (docs/BULK.md): `.build/engine/acuity-PLATFORM-ARCH.tar.gz`. Its program is `bin/acuity`;
  * `python` has the Python client.
  */
-import { spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isServed } from './onePlatform.js';
-import { endOnError, ROOT, runToEnd, StepFailed } from './prepare.js';
+import { endOnError, outputOf, ROOT, runToEnd } from './prepare.js';
 
 const PARTS = [
   'package.json',
@@ -31,9 +30,9 @@ exec "$here/node" "$here/../dist/main.js" "$@"
 /** The folders of the installed packages that ship: those that the root's dependencies lead to. */
 export function shippedPackages() {
   const args = ['ls', '--all', '--parseable', '--omit=dev', '--workspaces=false'];
-  const { status, stdout, stderr } = spawnSync('npm', args, { cwd: ROOT, encoding: 'utf8' });
-  if (status !== 0) throw new StepFailed(`npm ls failed: ${stderr}`);
-  const [, ...packages] = stdout.trim().split('\n');
+  const [, ...packages] = outputOf('npm', ...args)
+    .trim()
+    .split('\n');
   return packages.map((path) => relative(realpathSync(ROOT), path));
 }
 

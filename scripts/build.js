@@ -1,4 +1,4 @@
-/** `npm run build`: compiles everything, tests and benches included; `node scripts/build.js src` the service alone. */
+/** `npm run build`: compiles everything, tests and benches included; `node scripts/build.js STEP` the service (`src`) or the client. */
 import { build, endOnError, install } from './prepare.js';
 
 endOnError();

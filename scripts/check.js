@@ -3,10 +3,11 @@
  * the files that differ from HEAD; `npm run check -- --all` runs every test instead. It makes all checks, side by
  * side; then it fails if one failed.
  */
-import { execFileSync, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { endOnError, install, ROOT, TSC } from './prepare.js';
+import { promisify } from 'node:util';
+import { endOnError, install, outputOf, ROOT, TSC } from './prepare.js';
 import { testsBeside, testFiles } from './tests.js';
 
 const CRUISED = [
@@ -42,29 +43,22 @@ process.stdout.write(failed.length === 0 ? 'every check passed\n' : `failed: ${f
 process.exitCode = failed.length === 0 ? 0 : 1;
 
 /** Runs one check; prints how long it took, and its output if it failed. */
-function run(name, command) {
+async function run(name, command) {
   const startMs = performance.now();
-  const child = spawn(process.execPath, command, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
-  let text = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (piece) => (text += piece));
-  }
-  return new Promise((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', (code) => {
-      const seconds = ((performance.now() - startMs) / 1000).toFixed(1);
-      process.stdout.write(
-        `${code === 0 ? 'ok' : 'FAILED'}  ${name} (${seconds} s)\n${code === 0 ? '' : text}`,
-      );
-      resolve({ name, isOk: code === 0 });
-    });
-  });
+  const ended = promisify(execFile)(process.execPath, command, { cwd: ROOT, maxBuffer: 2 ** 30 });
+  const [isOk, text] = await ended.then(
+    () => [true, ''],
+    ({ stdout, stderr }) => [false, `${stdout}${stderr}`],
+  );
+  const seconds = ((performance.now() - startMs) / 1000).toFixed(1);
+  process.stdout.write(`${isOk ? 'ok' : 'FAILED'}  ${name} (${seconds} s)\n${text}`);
+  return { name, isOk };
 }
 
 /** The files that differ from HEAD, as paths from the root. */
 function changedFiles() {
   if (!existsSync(join(ROOT, '.git'))) return []; // an archive: nothing to compare with
-  const git = (...args) => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).split('\n');
+  const git = (...args) => outputOf('git', ...args).split('\n');
   const paths = [...git('diff', '--name-only', 'HEAD'), ...git('ls-files', '--others', '--exclude-standard')];
   return paths.filter((path) => path !== '');
 }

@@ -1,8 +1,7 @@
-/** Builds what the package `acuity-client` ships, as ECMAScript modules and as CommonJS; `npm pack` runs it first. */
+/** The step `client`: what the package `acuity-client` ships, as ECMAScript modules and as CommonJS. */
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { holding } from './lock.js';
-import { endOnError, filesBelow, install, ROOT, runToEnd, TSC } from './prepare.js';
+import { endOnError, filesBelow, ROOT, runToEnd, TSC } from './prepare.js';
 
 const PACKAGE = join(ROOT, 'packages/client-ts');
 /** The packages of this repository that the client imports. */
@@ -14,23 +13,18 @@ const FRESH = join(ROOT, '.build/client-package-dist');
 const DIST = join(PACKAGE, 'dist');
 
 endOnError();
-await install('service');
-await holding(join(ROOT, '.build/client-package.lock'), make);
-
-async function make() {
-  for (const folder of [TOGETHER, FRESH]) rmSync(folder, { recursive: true, force: true });
-  bring(join(PACKAGE, 'src'), TOGETHER);
-  for (const name of BROUGHT) bring(join(ROOT, `packages/${name}/src`), join(TOGETHER, name));
-  for (const format of ['esm', 'cjs']) {
-    compile(format, '--emitDeclarationOnly');
-    // Editors show the comments of the declarations; in the code they would be a quarter of the package.
-    compile(format, '--declaration', 'false', '--removeComments');
-  }
-  // Without this file Node would read the CommonJS files as modules, because of the package's own package.json.
-  writeFileSync(join(FRESH, 'cjs/package.json'), '{ "type": "commonjs" }\n');
-  rmSync(DIST, { recursive: true, force: true });
-  renameSync(FRESH, DIST);
+for (const folder of [TOGETHER, FRESH]) rmSync(folder, { recursive: true, force: true });
+bring(join(PACKAGE, 'src'), TOGETHER);
+for (const name of BROUGHT) bring(join(ROOT, `packages/${name}/src`), join(TOGETHER, name));
+for (const format of ['esm', 'cjs']) {
+  compile(format, '--emitDeclarationOnly');
+  // Editors show the comments of the declarations; in the code they would be a quarter of the package.
+  compile(format, '--declaration', 'false', '--removeComments');
 }
+// Without this file Node would read the CommonJS files as modules, because of the package's own package.json.
+writeFileSync(join(FRESH, 'cjs/package.json'), '{ "type": "commonjs" }\n');
+rmSync(DIST, { recursive: true, force: true });
+renameSync(FRESH, DIST);
 
 /** Copies sources; their imports of other packages then point to a file beside them. */
 function bring(from, to) {

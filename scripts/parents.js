@@ -12,60 +12,25 @@ const SHELLS = /^(a|ba|da|k|mk|z)?sh$|^busybox$/;
  */
 export function whenNpmDies(onOrphaned, env = process.env) {
   if (env['npm_lifecycle_event'] !== 'start') return;
-  const isGone = process.platform === 'linux' ? goneOnLinux() : goneElsewhere();
+  const parent = process.ppid;
+  const above = aboveShell(parent);
   const timer = setInterval(() => {
-    if (!isGone()) return;
+    // A process whose parent ends gets another one at once.
+    if (process.ppid === parent && (aboveShell(parent) ?? above) === above) return;
     clearInterval(timer);
     onOrphaned();
   }, PERIOD_MS).unref();
 }
 
-/** Checks the parent and, if that is a shell, its parent too, as far as they can be read. */
-function goneOnLinux() {
-  const parent = processOf(process.ppid);
-  if (parent === undefined) return goneElsewhere(); // no /proc here
-  const above = SHELLS.test(parent.name) ? processOf(parent.ppid) : undefined;
-  return () => isGone(parent) || (above !== undefined && isGone(above));
-}
-
-function goneElsewhere() {
-  const parent = process.ppid;
-  return () => process.ppid !== parent;
-}
-
-/** Another process may have the same number by now; it started later. */
-function isGone({ pid, started }) {
-  try {
-    const now = processOf(pid);
-    return now === undefined || now.started !== started || now.state === 'Z' || now.state === 'X';
-  } catch {
-    return false; // it can't be read now, for instance without a free file descriptor
-  }
-}
-
 /**
- * From the line "PID (NAME) STATE PPID …"; a name may hold anything, parentheses too. Undefined where there is no such
- * process.
+ * The parent of a process that is a shell; undefined of any other, and where it can't be read: without /proc, or without a
+ * free file descriptor. The line is "PID (NAME) STATE PPID …".
  */
-function processOf(pid) {
-  const text = statOf(pid);
-  if (text === undefined) return undefined;
-  const nameEnd = text.lastIndexOf(')');
-  const [state, ppid, ...more] = text.slice(nameEnd + 2).split(' ');
-  return {
-    pid,
-    name: text.slice(text.indexOf('(') + 1, nameEnd),
-    state,
-    ppid: Number(ppid),
-    started: more[17], // field 22 of proc(5): ticks since the machine started
-  };
-}
-
-function statOf(pid) {
+function aboveShell(pid) {
   try {
-    return readFileSync(`/proc/${pid}/stat`, 'latin1');
-  } catch (error) {
-    if (error.code === 'ENOENT' || error.code === 'ESRCH') return undefined;
-    throw error;
+    const [, name, ppid] = /^\d+ \((.*)\) \w (\d+)/s.exec(readFileSync(`/proc/${pid}/stat`, 'latin1')) ?? [];
+    return SHELLS.test(name) ? ppid : undefined;
+  } catch {
+    return undefined;
   }
 }

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { getSystemErrorMap } from 'node:util';
 import { holding } from './lock.js';
 import { keepOnePlatform } from './onePlatform.js';
 import { problemOf, thisMachine } from './platform.cjs';
@@ -141,7 +142,6 @@ export const QUIETLY = ['--prefix=.', '--ignore-scripts', '--no-audit', '--no-fu
  * @param {string} root
  */
 export async function install(scope = 'all', root = ROOT, run = runNode, machine = thisMachine) {
-  const stamp = join(root, 'node_modules/.acuity-lock-hash');
   const problem = problemOf(machine());
   if (problem !== undefined) {
     // Every script of a clone comes by here: where only the Node does not fit, it goes on under one that does.
@@ -150,22 +150,19 @@ export async function install(scope = 'all', root = ROOT, run = runNode, machine
     throw new StepFailed(problem);
   }
   const { platform, arch } = process;
-  const lock = `${hashOf(root, ['package-lock.json'])} ${platform}-${arch}`;
-  const isInstalled = () => [`${lock} ${scope}`, `${lock} all`].includes(readStamp(stamp));
-  if (isInstalled()) return;
+  const own = `${platform}-${arch}`;
+  // Names the platform whose libraries alone are left.
+  const stamp = join(root, 'node_modules/.acuity-platform');
+  const has = (asked) => (readStamp(stamp) ?? own) === own && matchesLockFile(root, asked);
+  if (has(scope)) return;
   await holding(join(root, '.build/install.lock'), async () => {
-    if (isInstalled()) return;
-    const before = readStamp(stamp);
-    // An install by another platform's run lacks the libraries of this one.
-    const isOthers = before?.includes(' ') && !before.includes(` ${platform}-${arch} `);
-    const isThere = isOthers ? undefined : ['all', scope].find((one) => matchesLockFile(root, one));
-    if (isThere !== undefined) return writeAtomically(stamp, `${lock} ${isThere}`);
+    if (has(scope)) return;
     // Keep the service's packages: it may be running. `--no-save` leaves the lock file as it is.
-    const command = before === `${lock} service` ? ['install', '--no-save'] : ['ci'];
+    const command = has('service') ? ['install', '--no-save'] : ['ci'];
     say('Installing the packages (once, for half a minute) …');
     await run(root, [npmCli(), ...command, OMITTED[scope], ...QUIETLY], npmNode());
     keepOnePlatform(join(root, 'node_modules'), { platform, arch });
-    writeAtomically(stamp, `${lock} ${scope}`);
+    writeAtomically(stamp, own);
   });
 }
 
@@ -197,8 +194,7 @@ export async function build(name, root = ROOT, steps = STEPS, run = runNode) {
 }
 
 /**
- * Whether npm's own record of what it installed agrees with the lock file, for instance after an `npm ci` by
- * hand. Optional packages may be absent: they are for other platforms. For `service`, development packages
+ * Whether npm's own record of what it installed agrees with the lock file. Optional packages may be absent: they are for other platforms. For `service`, development packages
  * may be absent too.
  */
 function matchesLockFile(root, scope) {
@@ -306,6 +302,13 @@ export function runToEnd(command, ...args) {
   if (status !== 0) throw new StepFailed(`${command} ${args.slice(0, 2).join(' ')} failed`);
 }
 
+/** What a command that runs in the root writes to standard output. @throws StepFailed */
+export function outputOf(command, ...args) {
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd: ROOT, encoding: 'utf8' });
+  if (status !== 0) throw new StepFailed(`${command} ${args[0]} failed: ${stderr}`);
+  return stdout;
+}
+
 /** A step failed and has printed the reason on standard error. */
 export class StepFailed extends Error {}
 
@@ -320,14 +323,8 @@ function writeAtomically(path, text) {
   renameSync(temporary, path);
 }
 
-/** Error codes of a folder that can't be written to. */
-const WRITE_FAILURES = new Map([
-  ['EACCES', 'permission denied'],
-  ['EPERM', 'not permitted'],
-  ['EROFS', 'read-only file system'],
-  ['ENOSPC', 'no space left on the disk'],
-  ['EDQUOT', 'the disk quota is used up'],
-]);
+/** Errors of a folder that can't be written to. */
+const CANNOT_WRITE = /^(EACCES|EPERM|EROFS|ENOSPC|EDQUOT)$/;
 
 /** From here on an error ends the script as `failWith` does. Not where a server follows: that has its own way. */
 export function endOnError() {
@@ -336,22 +333,15 @@ export function endOnError() {
 
 /** Ends a script with one line about the failure, or with the stack of an unexpected error. */
 export function failWith(error) {
-  say(
-    isForOperator(error)
-      ? `acuity: ${error.message}`
-      : (writeFailure(error) ?? error?.stack ?? String(error)),
-  );
+  // A failed step, or an error of the service that names its own remedy.
+  const isForOperator = error instanceof StepFailed || error?.isForOperator === true;
+  say(isForOperator ? `acuity: ${error.message}` : (writeFailure(error) ?? error?.stack ?? String(error)));
   process.exit(1);
 }
 
-/** Whether it is a failed step, or an error of the service that names its own remedy. */
-function isForOperator(error) {
-  return error instanceof StepFailed || error?.isForOperator === true;
-}
-
-function writeFailure({ code, path, dest } = {}) {
-  const reason = WRITE_FAILURES.get(code);
-  if (reason === undefined) return undefined;
+function writeFailure({ code, errno, path, dest } = {}) {
+  if (!CANNOT_WRITE.test(code)) return undefined;
+  const [, reason] = getSystemErrorMap().get(errno);
   const place = dest ?? path ?? ROOT;
   return `acuity: cannot write ${place}: ${reason} (${code}); what is missing is installed and built in this folder, so use a copy of it that you may write to`;
 }

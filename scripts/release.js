@@ -4,10 +4,8 @@
  * same bytes in every folder, at every time and for every user.
  */
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import {
   existsSync,
-  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -17,7 +15,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { endOnError, install, ROOT, say, StepFailed } from './prepare.js';
+import { endOnError, install, outputOf, ROOT, say, StepFailed } from './prepare.js';
 import { versionOf } from './version.js';
 
 const OUT = join(ROOT, '.build/release');
@@ -33,17 +31,8 @@ if (git('status', '--porcelain') !== '')
 if (!isDry) demandTag(`v${version}`);
 await install();
 installHatchling();
-const files = make(version);
-rmSync(OUT, { recursive: true, force: true });
-mkdirSync(OUT, { recursive: true });
-for (const [name, bytes] of Object.entries(files)) writeFileSync(join(OUT, name), bytes);
-const sums = Object.entries(files)
-  .map(([name, bytes]) => `${createHash('sha256').update(bytes).digest('hex')}  ${name}\n`)
-  .join('');
-writeFileSync(join(OUT, 'SHA256SUMS'), sums);
-process.stdout.write(sums);
+make(version);
 
-/** @returns {Record<string, Buffer>} the files by their names */
 function make(version) {
   say(`Making acuity ${version} …`);
   const folder = mkdtempSync(join(tmpdir(), 'acuity-release-'));
@@ -51,18 +40,23 @@ function make(version) {
     const [source, out] = [join(folder, 'source'), join(folder, 'out')];
     const run = runIn(source, folder);
     run('mkdir', [source, out], folder);
-    run('tar', ['-x'], source, archiveOf('HEAD'));
-    symlinkSync(join(ROOT, 'node_modules'), join(source, 'node_modules'));
+    outputOf('git', 'archive', `--output=${join(folder, 'source.tar')}`, 'HEAD');
+    run('tar', ['-xf', '../source.tar']);
+    const { workspaces } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'));
+    for (const modules of ['.', ...workspaces].map((place) => join(place, 'node_modules')))
+      if (existsSync(join(ROOT, modules))) symlinkSync(join(ROOT, modules), join(source, modules));
     const pack = ['pack', '--silent', '--pack-destination', out];
     run('npm', pack);
     run('npm', [...pack, '--workspace', 'packages/client-ts']);
     run('python3', ['-m', 'hatchling', 'build', '-d', out], join(source, CLIENT_PYTHON));
-    return {
-      ...filesOf(out),
-      [`acuity-chart-${version}.tgz`]: chartOf(run),
-      'parser.wasm': readFileSync(join(source, 'dist/read/parser.wasm')),
-      [`acuity-${version}.cdx.json`]: billOf(run, source),
-    };
+    packChart(run, join(out, `acuity-chart-${version}.tgz`));
+    run('cp', ['dist/read/parser.wasm', out]);
+    writeFileSync(join(out, `acuity-${version}.cdx.json`), billOf(run, source));
+    const sums = run('sha256sum', readdirSync(out).toSorted(), out);
+    writeFileSync(join(out, 'SHA256SUMS'), sums);
+    rmSync(OUT, { recursive: true, force: true });
+    run('cp', ['-r', out, OUT]);
+    process.stdout.write(sums);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -70,14 +64,12 @@ function make(version) {
 
 /** Runs programs in `source`. */
 function runIn(source, home) {
-  return (command, args, cwd = source, input = undefined) => {
+  return (command, args, cwd = source) => {
     const { status, stdout, stderr, error } = spawnSync(
       'sh',
       ['-c', 'umask 022 && exec "$@"', 'sh', command, ...args], // npm packs modes as they are
       {
         cwd,
-        input,
-        maxBuffer: 2 ** 30,
         env: {
           PATH: process.env.PATH,
           HOME: home,
@@ -110,24 +102,15 @@ function billOf(run, source) {
   bill.metadata.component.name = 'acuity';
   delete bill.metadata.timestamp;
   delete bill.serialNumber;
-  return Buffer.from(`${JSON.stringify(bill, undefined, 2)}\n`);
+  return `${JSON.stringify(bill, undefined, 2)}\n`;
 }
 
 /** As `helm package` names and lays it out; helm itself writes the time of packing. */
-function chartOf(run) {
+function packChart(run, file) {
   const plain = ['--format=ustar', '--sort=name', `--mtime=@${git('log', '-1', '--format=%ct')}`];
   const owner = ['--owner=0', '--group=0', '--numeric-owner', '--mode=u=rwX,go=rX'];
-  const tar = run('tar', ['--create', ...plain, ...owner, `--transform=s,^${CHART},acuity,`, CHART]);
-  return run('gzip', ['-9n'], undefined, tar);
-}
-
-function filesOf(folder) {
-  const names = readdirSync(folder).toSorted();
-  return Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name))]));
-}
-
-function archiveOf(revision) {
-  return spawnSync('git', ['archive', revision], { cwd: ROOT, maxBuffer: 2 ** 30 }).stdout;
+  const form = [...plain, ...owner, `--transform=s,^${CHART},acuity,`, '--use-compress-program=gzip -9n'];
+  run('tar', ['--create', `--file=${file}`, ...form, CHART]);
 }
 
 /** Below .build, so that the system's Python stays as it is. */
@@ -149,7 +132,5 @@ function demandTag(tag) {
 }
 
 function git(...args) {
-  const { status, stdout, stderr } = spawnSync('git', args, { cwd: ROOT, encoding: 'utf8' });
-  if (status !== 0) throw new StepFailed(`git ${args[0]} failed: ${stderr}`);
-  return stdout.trim();
+  return outputOf('git', ...args).trim();
 }

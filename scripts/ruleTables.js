@@ -121,7 +121,13 @@ function assemblyFields({ FIELD_NAMES, SERIES_FIELDS, SERIES_ALIASES, SESSION_SC
     alias,
     `SERIES_INDEX + ${SERIES_FIELDS.indexOf(field)}`,
   ]);
-  const scalars = SESSION_SCALARS.map((field, place) => [field, place]);
+  const inOrder = (fields) => fields.map((field, place) => [field, place]);
+  const functions = {
+    sessionField: [...series, ...inOrder(SESSION_SCALARS), ...aliases, [RECORDING_FIELD, 'RECORDING_INDEX']],
+    targetField: inOrder(FIELD_NAMES.target),
+    measurementField: inOrder(FIELD_NAMES.measurement),
+    topField: FIELD_NAMES.request.map((field) => [field, topName(field)]),
+  };
   return `// ${HEAD}
 import { RECORDING_INDEX, SERIES_INDEX } from './layout';
 import { same } from './names';
@@ -131,21 +137,11 @@ import { same } from './names';
 /** A series has an alias of this length, and no name of its own of that length. */
 export const SERIES_ALIAS_LENGTH: i32 = ${aliasLength(SERIES_FIELDS, Object.values(SERIES_ALIASES))};
 
-/** The field of a session whose name of \`length\` bytes lies at \`key\`; an alias is its field. */
-${switchOver('sessionField', [...series, ...scalars, ...aliases, [RECORDING_FIELD, 'RECORDING_INDEX']])}
-${switchOver(
-  'targetField',
-  FIELD_NAMES.target.map((field, place) => [field, place]),
-)}
-${switchOver(
-  'measurementField',
-  FIELD_NAMES.measurement.map((field, place) => [field, place]),
-)}
 ${FIELD_NAMES.request.map((field, index) => `export const ${topName(field)}: i32 = ${index};\n`).join('')}
-${switchOver(
-  'topField',
-  FIELD_NAMES.request.map((field) => [field, topName(field)]),
-)}`;
+/** The field whose name of \`length\` bytes lies at \`key\`; an alias is its field. */
+${Object.entries(functions)
+  .map(([name, fields]) => switchOver(name, fields))
+  .join('\n')}`;
 }
 
 /** The parser tells an alias from a name only by its length. */

@@ -1,15 +1,14 @@
-import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { issue, revoked } from '#acuity/auth/lifecycle.js';
 import { messageOf } from '#acuity/base/errors.js';
 import { pick, seededRandom, type Random } from '#acuity/base/random.js';
 import { Connection, requestBytes } from '#acuity/tune/load/connection.js';
-import { quantileOf } from '#acuity/tune/load/statistics.js';
+import { quantileOf, spreadOf } from '#acuity/tune/load/statistics.js';
 import { BAD_AGES } from '#fixtures/ages.js';
 import { changeManifest, copyModel, turnLink } from '#fixtures/model.js';
-import type { Teardown } from '#fixtures/repository.js';
+import { temporaryFolder, type Teardown } from '#fixtures/repository.js';
 import { startServer, type RunningServer } from '#fixtures/server.js';
 import { FAULTY, loopsOf } from '#fixtures/stops.js';
 import { knownAnswers, wrongAnswer, type KnownAnswer } from './knownAnswers.js';
@@ -107,7 +106,7 @@ function growthOf(readings: readonly Reading[], { what, unit, most }: (typeof GR
   const used = readings.slice(Math.ceil(WARM_SHARE * readings.length));
   if (used.length < 30) return trial.with({ skipped: 'too short a time' });
   const medianOf = (part: readonly Reading[]): number =>
-    quantileOf(Float64Array.from(part, (reading) => reading[what]).toSorted(), 0.5);
+    spreadOf(part.map((reading) => reading[what])).median;
   const [before, after] = [used.slice(0, used.length / 2), used.slice(used.length / 2)].map(medianOf);
   const minutes = ((used.at(-1)?.minutes ?? NaN) - (used[0]?.minutes ?? NaN)) / 2;
   const perMinute = ((after ?? NaN) - (before ?? NaN)) / minutes;
@@ -125,7 +124,7 @@ async function every(ms: number, stop: AbortSignal, act: () => Promise<unknown>)
 
 /** A server whose model switches to a second one with the same scores, and back. */
 async function startSwitchable(scope: Teardown): Promise<{ server: RunningServer; turn(): void }> {
-  const folder = mkdtempSync(join(tmpdir(), 'acuity-faults-'));
+  const folder = temporaryFolder(scope);
   const models = ['first', 'second'].map((name) => copyModel(join(folder, name)));
   const [first = '', second = ''] = models;
   changeManifest(second, (manifest) => ({ ...manifest, version: 'second' }));
@@ -134,7 +133,6 @@ async function startSwitchable(scope: Teardown): Promise<{ server: RunningServer
   // Workers that restart again and again on a busy machine are slow, but do not hang.
   const env = { ACUITY_MODEL: link, ACUITY_LOG_LEVEL: 'fatal', ACUITY_HANG_MS: '120000', ...loopsOf(LOOPS) };
   const server = await startServer(scope, { nodeOptions: FAULTY, env });
-  scope.teardown(() => rmSync(folder, { recursive: true, force: true }));
   let turns = 0;
   const turn = (): void => {
     turnLink(link, models[++turns % 2] ?? first);

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { issue, revoked, type KeyOrder } from '#acuity/auth/lifecycle.js';
@@ -12,7 +10,7 @@ import { startProxy, WITHOUT_HAPROXY } from '#fixtures/proxies.js';
 import { changeManifest, copyModel } from '#fixtures/model.js';
 import { REDIS, startStore } from '#fixtures/redis.js';
 import { metricsOf, valueOf } from '#fixtures/promtool.js';
-import type { Teardown } from '#fixtures/repository.js';
+import { temporaryFolder, type Teardown } from '#fixtures/repository.js';
 import { freePorts, startServer, type Exit, type Ports, type RunningServer } from '#fixtures/server.js';
 import { Trial, type Form, type Part } from './part.js';
 
@@ -137,9 +135,7 @@ async function promises(fleet: Fleet, seconds: number, say: (line: string) => vo
 type Fleet = Awaited<ReturnType<typeof startFleet>>;
 
 async function startFleet(t: Teardown) {
-  const folder = mkdtempSync(join(tmpdir(), 'acuity-fleet-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  const nextModel = copyModel(join(folder, 'next'));
+  const nextModel = copyModel(join(temporaryFolder(t), 'next'));
   changeManifest(nextModel, (manifest) => ({ ...manifest, version: `${manifest.version}-next` }));
   const store = await startStore(t, { isKept: true });
   const stores = await openStores(store.url);

@@ -49,12 +49,12 @@ async function phases(fleet: Fleet, seconds: number, say: (line: string) => void
       await pause(seconds * 1000);
     })();
     const answers = await load.ask(RATE, done);
-    const asked = answers.timesMs.length;
-    const failed = asked - answers.of(200);
-    const statuses = `${failed} of ${asked} failed, ${failuresMax} may: ${JSON.stringify(Object.fromEntries(answers.byStatus))}`;
-    const failure = asked > 0 && failed <= failuresMax ? undefined : statuses;
-    const p99Ms = quantileOf(Float64Array.from(answers.timesMs).toSorted(), 0.99);
-    const figure = `${asked} requests, ${failed} failed, p99 ${p99Ms.toFixed(0)} ms`;
+    const asked = answers.length;
+    const failures = answers.filter(({ status }) => status !== 200).map(({ status }) => status);
+    const statuses = `${failures.length} of ${asked} failed, ${failuresMax} may: ${failures.join(' ')}`;
+    const failure = asked > 0 && failures.length <= failuresMax ? undefined : statuses;
+    const p99Ms = quantileOf(Float64Array.from(answers, ({ ms }) => ms).toSorted(), 0.99);
+    const figure = `${asked} requests, ${failures.length} failed, p99 ${p99Ms.toFixed(0)} ms`;
     trials.push(new Trial(what).with({ figure }).add(failure));
   };
   const locals = async (isLocal: boolean): Promise<void> => {
@@ -102,26 +102,27 @@ async function promises(fleet: Fleet, seconds: number, say: (line: string) => vo
     return new Trial(what).with({ figure }).add(Math.abs(percent) <= 5 ? undefined : figure);
   };
   const greedy = await fleet.caller({ kind: 'live', ratePerS: RATE });
-  const taken = (await greedy.ask(3 * RATE, pause(seconds * 1000))).of(200);
+  const taken = countOf(await greedy.ask(3 * RATE, pause(seconds * 1000)), 200);
   const rate = near(`a rate of ${RATE}/s`, taken, RATE * (2 + seconds));
 
   const spender = await fleet.caller({ kind: 'live', ratePerS: null, dailyMax: QUOTA });
   const spent = await spender.ask(80, pause((2 * QUOTA * 1000) / 80));
-  const answered = spent.of(200);
+  const answered = countOf(spent, 200);
   const quota = near(`${QUOTA} predictions a day`, answered, QUOTA);
   await pause(1000);
   const today = dayAt(Date.now());
   const days = await fleet.stores.usage(today - 1, today); // as `acuity keys usage` has it
   const counted = days.reduce((sum, { used }) => sum + (used[spender.id] ?? 0), 0);
-  const usage = `${counted} counted, ${answered} answered with 200, ${spent.of(429)} with 429`;
+  const usage = `${counted} counted, ${answered} answered with 200, ${countOf(spent, 429)} with 429`;
 
   const late = await fleet.caller({ kind: 'live', ratePerS: null });
-  const before = (await late.ask(30, pause(1000))).of(200);
+  const before = countOf(await late.ask(30, pause(1000)), 200);
   await fleet.stores.keys.amend(late.id, (record) => revoked(record, Date.now()));
   await pause(1000);
   const after = await late.ask(30, pause(2000));
-  const refusals = `${after.of(200)} answers, ${after.of(403)} refused`;
-  const isRefused = before > 0 && after.of(200) === 0 && after.of(403) > 0;
+  const [scored, refused] = [countOf(after, 200), countOf(after, 403)];
+  const refusals = `${scored} answers, ${refused} refused`;
+  const isRefused = before > 0 && scored === 0 && refused > 0;
   return [
     rate,
     quota,
@@ -185,14 +186,14 @@ class Replica {
   }
 }
 
-/** Answers by status, 0 where none came, and their times since each request was due. */
-class Answers {
-  readonly byStatus = new Map<number, number>();
-  readonly timesMs: number[] = [];
+/** An answer, of status 0 where none came; `ms` after its request was due. */
+interface Answer {
+  readonly status: number;
+  readonly ms: number;
+}
 
-  of(status: number): number {
-    return this.byStatus.get(status) ?? 0;
-  }
+function countOf(answers: readonly Answer[], status: number): number {
+  return answers.filter((answer) => answer.status === status).length;
 }
 
 /** Sends at a given rate, whether answers come or not. */
@@ -208,28 +209,22 @@ class Caller {
   }
 
   /** Sends `rate` times a second until `end`; resolves when all are answered. */
-  async ask(rate: number, end: Promise<unknown>): Promise<Answers> {
-    const answers = new Answers();
+  async ask(rate: number, end: Promise<unknown>): Promise<Answer[]> {
     const startMs = performance.now();
-    const asked: Promise<void>[] = [];
+    const asked: Promise<Answer>[] = [];
     const over = end.then(() => true);
     do {
       const due = ((performance.now() - startMs) * rate) / 1000;
-      while (asked.length < due) asked.push(this.one(startMs + (asked.length * 1000) / rate, answers));
+      while (asked.length < due) asked.push(this.one(startMs + (asked.length * 1000) / rate));
     } while (!(await Promise.race([over, pause(5, false)])));
-    await Promise.all(asked);
-    return answers;
+    return Promise.all(asked);
   }
 
-  private async one(dueMs: number, answers: Answers): Promise<void> {
+  private async one(dueMs: number): Promise<Answer> {
     const signal = AbortSignal.timeout(ANSWER_MS);
     const status = await fetch(`http://127.0.0.1:${this.port}/predict`, { ...this.request, signal })
-      .then(async (response) => {
-        await response.arrayBuffer();
-        return response.status;
-      })
+      .then((response) => response.arrayBuffer().then(() => response.status))
       .catch(() => 0);
-    answers.timesMs.push(performance.now() - dueMs);
-    answers.byStatus.set(status, answers.of(status) + 1);
+    return { status, ms: performance.now() - dueMs };
   }
 }

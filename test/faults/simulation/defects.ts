@@ -72,7 +72,7 @@ export interface Fleets {
 
 /** Simulates a service with a defect, seed by seed until it is found. */
 export function hunt(defect: DefectName, { first, seeds, hours }: Fleets): Hunt {
-  const options = ['--defect', defect, '--first', `${first}`, '--seeds', `${seeds}`, '--hours', `${hours}`];
+  const options = ['--defect', defect, '--seed', `${first}`, '--seeds', `${seeds}`, '--hours', `${hours}`];
   const found = simulate(options);
   if (found === undefined) return { seed: undefined, violation: '', again: '', isReplayed: false };
   return { ...found, isReplayed: JSON.stringify(simulate(found.again.split(' '))) === JSON.stringify(found) };

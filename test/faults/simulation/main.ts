@@ -14,8 +14,7 @@ const USAGE = `npm run faults -- simulate [options]
 
   --seeds N      so many fleets, of the seeds from 1 on (default 20)
   --hours H      of each (default 0.25)
-  --first S      begins with this seed
-  --seed S       this one alone
+  --seed S       begins with this one, which is the only one without --seeds
   --defect NAME  with a known defect: ${Object.keys(DEFECTS).join(', ')}
   --defects      says which seed finds each of them
   --revision R   where it failed: says if this tree is another one
@@ -24,9 +23,8 @@ const USAGE = `npm run faults -- simulate [options]
 await runCommand(USAGE, async () => {
   const { values } = parseArgs({
     options: {
-      seeds: text('20'),
+      seeds: { type: 'string' },
       hours: text('0.25'),
-      first: text('1'),
       seed: { type: 'string' },
       defect: { type: 'string' },
       defects: { type: 'boolean', default: false },
@@ -34,8 +32,8 @@ await runCommand(USAGE, async () => {
     },
   });
   const hours = positive(values.hours);
-  const seeds = values.seed === undefined ? positive(values.seeds) : 1;
-  const first = positive(values.seed ?? values.first);
+  const seeds = positive(values.seeds ?? (values.seed === undefined ? '20' : '1'));
+  const first = positive(values.seed ?? '1');
   if (values.defects) findDefects(first, seeds, hours);
   else await simulate({ ...values, first, seeds, hours });
 });

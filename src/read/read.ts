@@ -16,7 +16,7 @@ export function isBodyProblem(outcome: PredictionRequest | BodyProblem): outcome
   return 'kind' in outcome;
 }
 
-/** Like `RequestReader`; but a recording is left to a process of its own (`recording/`). */
+/** Like `RequestReader`; but a recording is left to a process of its own (`http/recordings/`). */
 export type BodyReader = (...read: Parameters<RequestReader>) => ReturnType<RequestReader> | typeof RECORDING;
 
 /** The readers of one thread, which share a parser: what one has read is valid until either reads again. */

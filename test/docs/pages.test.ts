@@ -70,6 +70,20 @@ t.test('links lead to a page and to a heading of it, and files that pages name e
   }
 });
 
+t.test('words after `npm test --` are parts of paths of tests', async (t) => {
+  const tests = (await filesBelow('test')).filter((path) => path.endsWith('.test.ts'));
+  const paths = tests.map((path) => `.build/test/${path.replace(/ts$/, 'js')}`);
+  for (const page of PAGES) {
+    const commands = textOf(page).matchAll(/`[^`\n]*npm test -- ([^`\n|]+)`/g);
+    const words = [...commands].flatMap(([, given = '']) => given.trim().split(/\s+/));
+    for (const word of words) {
+      if (word === word.toUpperCase()) continue; // NAME stands for any
+      const isThere = paths.some((path) => path.includes(word));
+      t.ok(isThere, `${page}: ${word}`);
+    }
+  }
+});
+
 /** Rows of a page's tables, by the names in the first cell. */
 function rowsOf(path: string): ReadonlyMap<string, readonly string[]> {
   const rows = textOf(path)

@@ -139,7 +139,7 @@ t.test(
   },
 );
 
-/** What else may be in a body is the matter of test/reading. */
+/** What else may be in a body is the matter of test/read. */
 const PREDICTIONS: readonly Sent[] = [
   { body: JSON.stringify(requestBody(5)) },
   { body: EMPTY_SESSION.padEnd(BODY_MAX) },

@@ -1,14 +1,14 @@
 /**
  * `npm test`: installs, builds and runs the tests, but for the long ones (`LONG` in tests.js), which `npm run test:all`
- * runs. Arguments select among all the test files whose path contains one of them. It prints a line for each file as it
- * ends, then the slowest files and what was skipped; the last line is `N passed, N failed`. The exit code is zero only
- * if something passed and nothing failed. With ALLOWED_SKIPS, a regular expression, the reason of every skipped test
- * must match too.
+ * runs. Arguments select among all the test files whose path contains one of them; one that no path contains is an error,
+ * before any test runs. It prints a line for each file as it ends, then the slowest files and what was skipped; the last
+ * line is `N passed, N failed`. The exit code is zero only if something passed and nothing failed. With ALLOWED_SKIPS, a
+ * regular expression, the reason of every skipped test must match too.
  */
 import { accessSync, constants } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { underFittingNode } from './ownNode.js';
-import { build, endOnError, install, ROOT } from './prepare.js';
+import { build, endOnError, install, ROOT, StepFailed } from './prepare.js';
 import { isLong, quickTests, testFiles } from './tests.js';
 
 /** Most files mainly wait, for a server or a clock: two for each core keep the cores busy. */
@@ -50,6 +50,9 @@ function selected(args) {
       ? (path) => parts.some((part) => path.includes(part))
       : (path) => isLong(path) === args.includes('--long');
   const quick = new Set(quickTests(ROOT));
-  const files = testFiles(ROOT).filter(isWanted);
+  const all = testFiles(ROOT);
+  const unknown = parts.filter((part) => !all.some((path) => path.includes(part)));
+  if (unknown.length > 0) throw new StepFailed(`no test file has ${unknown.join(' or ')} in its path`);
+  const files = all.filter(isWanted);
   return [...files.filter((path) => !quick.has(path)), ...files.filter((path) => quick.has(path))];
 }

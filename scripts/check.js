@@ -1,7 +1,7 @@
 /**
- * `npm run check`: what must hold before a commit: format, lint, types, import rules, dead code, words, and the tests beside
- * the files that differ from HEAD; `npm run check -- --all` runs every test instead. It makes all checks, side by
- * side; then it fails if one failed.
+ * `npm run check`: what must hold before a commit: format, lint, types, import rules, dead code, words, and if files differ
+ * from HEAD, the tests beside them and that of what is generated; `npm run check -- --all` runs every test instead. It
+ * makes all checks, side by side; then it fails if one failed.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -35,7 +35,8 @@ const isAll = process.argv.includes('--all');
 const outcomes = await Promise.all(CHECKS.map(([name, ...command]) => run(name, command)));
 // After the checks: the tests compile, and two compilers at once would write the same files.
 const beside = isAll ? [] : testsBeside(changedFiles());
-const tests = beside.filter((part) => testFiles(ROOT).some((path) => path.includes(part)));
+const compiled = testFiles(ROOT);
+const tests = beside.filter((part) => isThere(part) && compiled.some((path) => path.includes(part)));
 if (isAll || tests.length > 0) outcomes.push(await run('tests', ['scripts/test.js', ...tests]));
 
 const failed = outcomes.filter(({ isOk }) => !isOk).map(({ name }) => name);
@@ -53,6 +54,11 @@ async function run(name, command) {
   const seconds = ((performance.now() - startMs) / 1000).toFixed(1);
   process.stdout.write(`${isOk ? 'ok' : 'FAILED'}  ${name} (${seconds} s)\n${text}`);
   return { name, isOk };
+}
+
+/** Whether the sources of `part` are there: a test that was removed or moved is still compiled. */
+function isThere(part) {
+  return existsSync(join(ROOT, part.replace(/^\.build\//, '').replace(/\.js$/, '.ts')));
 }
 
 /** The files that differ from HEAD, as paths from the root. */

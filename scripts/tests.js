@@ -65,15 +65,20 @@ export function quickTests(root) {
 /** Folders whose tests are in a folder of another name. */
 const TESTED_IN = { assembly: 'read', rules: 'read', cases: 'client', 'client-ts': 'client' };
 
+/** The test of what `npm run docs` writes: out of almost every folder. */
+const GENERATED = `${TESTS}/docs/generated.test.js`;
+
 /**
- * Parts of paths of the tests that mirror `sources`: of `src/http/lists/list.ts` the tests in `http`, of a test itself.
+ * Parts of paths of the tests that mirror `sources`: of `src/http/lists/list.ts` the tests in `http`, of a test itself;
+ * with any of them the test of what is generated.
  * @param {readonly string[]} sources  paths from the root
  */
 export function testsBeside(sources) {
   const parts = sources.map((path) => {
-    if (path.endsWith('.test.ts')) return path.replace(/\.ts$/, '.js');
+    if (path.endsWith('.test.ts')) return `.build/${path.replace(/\.ts$/, '.js')}`;
     const [, folder] = /^(?:src\/|test\/|packages\/)?([\w-]+)\//.exec(path) ?? [];
     return folder === undefined ? undefined : `${TESTS}/${TESTED_IN[folder] ?? folder}/`;
   });
+  if (sources.length > 0) parts.push(GENERATED);
   return [...new Set(parts)].filter((part) => part !== undefined);
 }

@@ -11,7 +11,7 @@ import {
   type RecentLimits,
 } from './measurements.js';
 import { PROCESS_METRICS } from './processMetrics.js';
-import type { CounterKey, Point } from './timeSeries.js';
+import type { EventKey, Point } from './timeSeries.js';
 
 /** Amber: look at it before callers feel it. Red: callers feel it, or are about to. */
 export type Level = 'amber' | 'red';
@@ -271,7 +271,7 @@ export const SYMPTOMS: readonly Symptom[] = [
 type NumberOfPoint = { [Key in keyof Point]: Point[Key] extends number ? Key : never }[keyof Point];
 
 /** A counter of events that must never happen. */
-function counted(what: string, key: CounterKey): Sign {
+function counted(what: string, key: EventKey): Sign {
   return {
     what,
     value: (recent) => totalOf(recent, (point) => point.counted[key] ?? 0),

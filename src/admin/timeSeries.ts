@@ -19,9 +19,14 @@ const TOTAL = STAGES.indexOf('total');
 /** The stages that a request's time is made of, in order. */
 export const PARTS: readonly string[] = STAGES.slice(0, TOTAL);
 
-export type CounterKey = KeysOfType<LoopCatalogue, 'counter'>;
+type CounterKey = KeysOfType<LoopCatalogue, 'counter'>;
 /** Counters of events: of neither time nor several kinds. */
-const EVENTS = (Object.keys(METRICS) as CounterKey[]).filter(
+export type EventKey = {
+  [Key in CounterKey]: LoopCatalogue[Key] extends { readonly scale: number } | { readonly labels: object }
+    ? never
+    : Key;
+}[CounterKey];
+const EVENTS = (Object.keys(METRICS) as EventKey[]).filter(
   (key) => METRICS[key].type === 'counter' && !('scale' in METRICS[key] || 'labels' in METRICS[key]),
 );
 
@@ -122,7 +127,7 @@ function pointOf(
     /** Events of this second by their counter; counters without any are absent. */
     counted: Object.fromEntries(
       EVENTS.map((key) => [key, since.total(key)] as const).filter(([, count]) => count > 0),
-    ) as Partial<Record<CounterKey, number>>,
+    ) as Partial<Record<EventKey, number>>,
     /** Requests refused in this second, by cause; causes without any are absent. */
     refusals: Object.fromEntries(refusals.filter(([, count]) => count > 0)) as Partial<
       Record<RefusalCause, number>

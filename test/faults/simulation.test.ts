@@ -1,7 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import t from 'tap';
-import { hunt } from '../faults/simulation/defects.js';
+import { hunt } from './simulation/defects.js';
+import type { Replica } from './simulation/replica.js';
+import { World } from './simulation/world.js';
+import { heldOf } from '../fixtures/garbage.js';
 import { REPOSITORY } from '../fixtures/repository.js';
 
 /** `npm run faults -- simulate` in a process of its own, whose timers and clocks it takes over. */
@@ -23,6 +26,20 @@ t.test('what must hold holds, and the same seeds are the same runs', async (t) =
     traces,
   );
   t.match(second.lines[0], /^this tree is .*, not another: /, 'a run of another revision is told apart');
+});
+
+t.test('nothing of a process is kept once it has ended', async (t) => {
+  const world = new World(206, 0.05);
+  const started: WeakRef<Replica>[] = [];
+  const start = world.start.bind(world);
+  world.start = (at) => {
+    start(at);
+    for (const { replica } of world.seats.slice(at, at + 1)) started.push(new WeakRef(replica));
+  };
+  await world.run();
+  const seats = world.seats.length;
+  t.ok(started.length > 2 * seats, `${started.length} processes took ${seats} places`);
+  t.equal(await heldOf(started), seats, 'those in the places are kept');
 });
 
 /** A seed that finds each, and what it sees. */

@@ -109,25 +109,33 @@ class FileThread {
   startMs = START_MS;
   isAlive = true;
   private readonly worker: Worker;
-  private readonly ended: Promise<never>;
+  /** Fails the operation that is waited for, once the thread has ended. */
+  private fail: (error: Error) => void = () => undefined;
 
   constructor(code: URL) {
     this.worker = new Worker(code, { resourceLimits: LIMITS });
-    this.ended = once(this.worker, 'exit').then(() => {
+    const ended = once(this.worker, 'exit').then(() => {
       throw new Error('the thread has ended');
     });
     const loaded = once(this.worker, 'message');
-    this.started = Promise.race([loaded, this.ended]).then(
+    this.started = Promise.race([loaded, ended]).then(
       () => undefined,
       () => undefined,
     );
-    this.ended.catch(() => (this.isAlive = false));
+    ended.catch((error: Error) => {
+      this.isAlive = false;
+      this.fail(error);
+    });
   }
 
   async ask(question: FileQuestion): Promise<unknown> {
     this.worker.ref();
     try {
-      return await Promise.race([call(this.worker, question), this.ended]);
+      // A race of the answer with the thread's end would keep the answer until that end.
+      return await new Promise((resolve, reject) => {
+        this.fail = reject;
+        call(this.worker, question).then(resolve, reject);
+      });
     } finally {
       this.startMs = 0;
       this.worker.unref();

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { FileThreads } from '#acuity/base/files/fileThreads.js';
+import { heldOf } from '../../fixtures/garbage.js';
 
 const SLOW = new URL('../../fixtures/slowFiles.js', import.meta.url);
 const NO_ANSWER = { code: 'ETIMEDOUT' };
@@ -30,6 +31,15 @@ t.test('a look reports changes', async (t) => {
   t.match(await files.look(path, first.signature), { signature: first.signature, text: undefined });
   writeFileSync(path, 'two!');
   t.equal((await files.look(path, first.signature)).text, 'two!');
+});
+
+t.test('an answer is not kept once its caller has it', async (t) => {
+  const path = join(t.testdir({ file: 'content' }), 'file');
+  const files = new FileThreads().files({ limitMs: 20_000, lateMax: 1 });
+  const answers: WeakRef<object>[] = [];
+  while (answers.length < 20) answers.push(new WeakRef(await files.look(path)));
+  t.equal(await files.readText(path), 'content', 'the thread lives on');
+  t.equal(await heldOf(answers), 0);
 });
 
 t.test('a hanging operation is abandoned in time, and others go on', async (t) => {

@@ -184,8 +184,7 @@ export class World {
     const seat = this.seats[at];
     if (seat === undefined || !seat.actor.isAlive) return;
     this.count(LOST);
-    this.scheduler.kill(seat.actor);
-    this.store.forget(seat.actor);
+    this.forget(seat);
     this.traffic.lose(seat.replica, false);
     seat.member.hasEnded = seat.member.isKilled = true;
     this.checks.shake();
@@ -211,12 +210,18 @@ export class World {
       await new Promise((resolve) => setTimeout(resolve, BUFFERS_MS));
     if (!seat.actor.isAlive) return;
     if (seat.actor.timers > 0) this.fail(`${seat.actor.timers} timers are left in ${seat.actor.name}`);
-    this.scheduler.kill(seat.actor);
+    this.forget(seat);
     seat.member.hasEnded = !this.isEnding;
     // Its last counts reach the store only if the store is in reach.
     seat.member.isKilled = !this.isEnding && this.checks.contactMs(seat) < SETTLED_MS;
     this.checks.shake();
     if (!this.isEnding) this.scheduler.after(this.actor, 300, () => this.start(at));
+  }
+
+  /** It has ended, however that came: nothing happens to it any more. */
+  private forget({ actor }: Seat): void {
+    this.scheduler.kill(actor);
+    this.store.forget(actor);
   }
 
   pause(at: number, ms: number): void {

@@ -159,7 +159,8 @@ export async function install(scope = 'all', root = ROOT, run = runNode, machine
     if (has(scope)) return;
     // Keep the service's packages: it may be running. `--no-save` leaves the lock file as it is.
     const command = has('service') ? ['install', '--no-save'] : ['ci'];
-    say('Installing the packages (once, for half a minute) …');
+    const packages = scope === 'service' ? 'packages' : 'development packages';
+    say(`Installing the ${packages} (once, for half a minute) …`);
     await run(root, [npmCli(), ...command, OMITTED[scope], ...QUIETLY], npmNode());
     keepOnePlatform(join(root, 'node_modules'), { platform, arch });
     writeAtomically(stamp, own);

@@ -183,7 +183,7 @@ function drawBar(share) {
   const width = Math.abs(share) * 50;
   svg.append(
     box(share < 0 ? 'less' : 'more', share < 0 ? 50 - width : 50, 8, width, 12),
-    line('middle', 50, 2, 50, 26),
+    line('rule', 50, 2, 50, 26),
   );
   return svg;
 }

@@ -274,7 +274,7 @@ function tellProblem(text, { status, retryMs } = {}) {
   const problem = byId('problem');
   problem.hidden = text === '';
   const isError = status !== undefined && retryMs === undefined;
-  problem.className = isError ? 'error' : '';
+  problem.className = isError ? 'red' : 'amber';
   setText(problem, text !== '' && isError ? `Error: ${text}` : text);
   if (text !== '') {
     shown = undefined;

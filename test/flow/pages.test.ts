@@ -144,7 +144,7 @@ const WORKS: Readonly<Record<string, (t: Test, page: Page, after: After) => Prom
     await page.click('#tab-paste');
     await page.fill('#pasted', '{"current_session":{"age":1000}}');
     await page.click('#read');
-    await page.waitForSelector('#problem.error', WAIT);
+    await page.waitForSelector('#problem.red', WAIT);
     t.match(await page.textContent('#problem'), /^Error: .*less than or equal/);
     t.strictSame(await page.locator('#scores b').allInnerTexts(), Array<string>(5).fill('–'));
     t.equal(await page.innerText('#sentences'), '');

@@ -76,10 +76,7 @@ def test_slips(face: Face, case: dict[str, Any]) -> None:
 @cases("lists")
 def test_lists(face: Face, case: dict[str, Any]) -> None:
     left, expected, given = list(case.get("replies", [])), case["expect"], case.get("lists", {})
-    options = {
-        "list_max": given.get("listMax", 100),
-        "list_bytes_max": given.get("listBytesMax", 1 << 22),
-    }
+    options = {"list_max": given.get("listMax", 100), "list_bytes_max": given.get("listBytesMax", 1 << 22)}
     outcomes: list[Any] = []
     thrown: Exception | None = None
     with ScriptedServer(lambda body: _list_reply(body, left.pop(0)) if left else scored(body)) as server:
@@ -150,14 +147,7 @@ def _list_reply(requests: list[dict[str, Any]], reply: dict[str, Any]) -> dict[s
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])
 @cases("history")
 def test_history(face: Face, case: dict[str, Any], kind: str, tmp_path: Path) -> None:
-    storage: Any = MemoryStorage() if kind == "memory" else SqliteStorage(tmp_path / "histories.db")
-    check_history(face, case, storage)
-    if kind == "sqlite":
-        storage.close()
-
-
-def check_history(face: Face, case: dict[str, Any], storage: Any) -> None:
-    """One case over one storage; the example's storage goes through it too."""
+    storage = MemoryStorage() if kind == "memory" else SqliteStorage(tmp_path / "histories.db")
     today = datetime.now(timezone.utc).date()
     ahead = re.compile(r"TODAY\+([0-9])")
     case = json.loads(ahead.sub(lambda found: str(today + timedelta(days=int(found[1]))), json.dumps(case)))
@@ -186,6 +176,7 @@ def check_history(face: Face, case: dict[str, Any], storage: Any) -> None:
     ]
     for person, text in case["expect"]["stored"].items():
         assert storage.load(person) == text, person
+    storage.close()
 
 
 def _run(face: Face, history: Any, step: dict[str, Any]) -> Any:

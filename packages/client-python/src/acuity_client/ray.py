@@ -66,21 +66,15 @@ def score(
     known = dataset.schema(fetch_if_missing=False)
     if known is not None:
         command.kept(known.names)  # else an actor says it
-    called = {"fn_constructor_args": (command,), "batch_format": "pyarrow", "compute": _pool(concurrency), **options}
+    least, most = (concurrency, concurrency) if isinstance(concurrency, int) else concurrency
+    actors = ActorPoolStrategy(min_size=least, max_size=most)  # Ray advises against its own `concurrency`
+    called = {"fn_constructor_args": (command,), "batch_format": "pyarrow", "compute": actors, **options}
     if command.person is None:
         return dataset.map_batches(Scorer, batch_size=batch_size, **called)
     divided = dataset.map_batches(
         _with_part, fn_kwargs={"person": command.person, "parts": parts}, batch_format="pyarrow"
     )
     return divided.groupby(_PART, num_partitions=parts).map_groups(Scorer, **called)
-
-
-def _pool(concurrency: int | tuple[int, int]) -> Any:
-    """As `concurrency` of `map_batches`, which newer versions of Ray advise against."""
-    if isinstance(concurrency, int):
-        return ActorPoolStrategy(size=concurrency)
-    least, most = concurrency
-    return ActorPoolStrategy(min_size=least, max_size=most)
 
 
 def _with_part(table: Any, person: str, parts: int) -> Any:

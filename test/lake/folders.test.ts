@@ -174,7 +174,7 @@ t.test('what would be written twice, a table with versions, and what is not ther
 });
 
 t.test('names of folders are columns', async (t) => {
-  const path = 'x=1/lake/a b%20c=%C3%BC%2F/n=__HIVE_DEFAULT_PARTITION__/p=50%/e=/q=a=b';
+  const path = 'x=1/lake/a b%20c=%C3%BC%2F/n=__HIVE_DEFAULT_PARTITION__/p=50%/e=/q=a=b/r=Zoë 50%/s=%FC';
   const { files } = await read(tree(t, [`${path}/a.csv`]), ['x=1']);
   t.strictSame(files[0]?.partitions, [
     { name: 'a b c', value: 'ü/' },
@@ -182,6 +182,9 @@ t.test('names of folders are columns', async (t) => {
     { name: 'p', value: '50%' },
     { name: 'e', value: '' },
     { name: 'q', value: 'a=b' },
+    // Not UTF-8, and yet apart from `Zoé 50%` and `%E9`.
+    { name: 'r', value: 'Zoë 50%' },
+    { name: 's', value: '%FC' },
   ]);
 });
 

@@ -1,7 +1,6 @@
 import { OperatorError } from '../../base/errors.js';
 import { existsSync, readdirSync, realpathSync, statSync, type Dirent } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { unescape } from 'node:querystring';
 import type { Engine } from './engine.js';
 import { textOf } from './sql.js';
 
@@ -178,11 +177,20 @@ function partitionsOf(folder: string): Partition[] {
   const found = own.flatMap((part): Partition[] => {
     const [, name, value = ''] = PARTITION.exec(part) ?? [];
     if (name === undefined) return [];
-    return [{ name: unescape(name), value: value === NULL_FOLDER ? null : unescape(value) }];
+    return [{ name: decoded(name), value: value === NULL_FOLDER ? null : decoded(value) }];
   });
   if (new Set(found.map(({ name }) => name)).size < found.length)
     throw new OperatorError(`${folder}: two of its folders are partitions by one column`);
   return found;
+}
+
+/** Decodes percent signs; a text that is not UTF-8 stays as it is: letters that are lost would make two people one. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** The folder above all partition folders of a path. */

@@ -232,6 +232,8 @@ const LIST_ENTRY_BYTES = 16;
 /** A text's length, then its bytes if there are at most twelve, else their address. */
 const TEXT_BYTES = 16;
 const INLINE_MAX = 12;
+/** Long texts come together from so many bytes on. */
+const PIECE_BYTES = 1 << 14;
 
 /** One bit for each row, 0 for null; undefined if there is no null. */
 function validityOf(vector: Vector, rows: number): Uint8Array | undefined {
@@ -290,19 +292,32 @@ function textsOf(vector: Vector, rows: number, form: 'bytes' | 'letters'): TextA
   const words = new Uint32Array(buffer, byteOffset, (rows * TEXT_BYTES) / 4);
   const inline = Buffer.from(buffer, byteOffset, rows * TEXT_BYTES).toString('latin1'); // a call for each would cost more
   const isNull = isNullIn(validityOf(vector, rows));
+  const lengthOf = (row: number): number => words[4 * row] ?? 0;
+  const isLong = (row: number): boolean => lengthOf(row) > INLINE_MAX && !isNull(row);
+  const addressOf = (row: number): number => (words[4 * row + 2] ?? 0) + (words[4 * row + 3] ?? 0) * 2 ** 32;
+  /** Copied last, and its address: long texts mostly lie one after the other. */
+  let piece = Buffer.from(buffer, 0, 0);
+  let begin = 0;
   const bytesAt = (row: number): string => {
     const at = row * TEXT_BYTES;
-    const length = words[at / 4] ?? 0;
-    if (length <= INLINE_MAX) return inline.slice(at + 4, at + 4 + length);
-    const own = bindings.get_data_from_pointer(buffer as ArrayBuffer, byteOffset + at + 8, length);
-    return Buffer.from(own.buffer, own.byteOffset, length).toString('latin1');
+    const length = lengthOf(row);
+    if (!isLong(row)) return inline.slice(at + 4, at + 4 + length);
+    const address = addressOf(row);
+    if (address < begin || address + length > begin + piece.length) {
+      let end = address + length;
+      for (let next = row + 1; next < rows && end - address < PIECE_BYTES; next++)
+        if (isLong(next) && addressOf(next) === end) end += lengthOf(next);
+        else break;
+      const own = bindings.get_data_from_pointer(buffer as ArrayBuffer, byteOffset + at + 8, end - address);
+      [piece, begin] = [Buffer.from(own.buffer, own.byteOffset, own.length), address];
+    }
+    return piece.toString('latin1', address - begin, address - begin + length);
   };
   const textAt = (row: number): string => {
     const bytes = bytesAt(row);
     return form === 'letters' && NOT_ASCII.test(bytes) ? Buffer.from(bytes, 'latin1').toString() : bytes;
   };
   const longs: string[] = [];
-  for (let row = form === 'letters' ? 0 : rows; row < rows; row++)
-    if ((words[(row * TEXT_BYTES) / 4] ?? 0) > INLINE_MAX && !isNull(row)) longs[row] = textAt(row);
+  for (let row = form === 'letters' ? 0 : rows; row < rows; row++) if (isLong(row)) longs[row] = textAt(row);
   return (row) => (isNull(row) ? undefined : (longs[row] ?? textAt(row)));
 }

@@ -32,8 +32,6 @@ export const TSC = 'packages/build-tools/node_modules/typescript/bin/tsc';
 const RULES = ['packages/rules/tsconfig.json', 'packages/rules/src'];
 /** Code that makes sessions of providers' answers, in the service and in the TypeScript client. */
 const ADAPTERS = ['packages/adapters/tsconfig.json', 'packages/adapters/src'];
-/** The norms of tests, which are copied beside the code that reads them. */
-const NORMS = ['packages/norms'];
 /** The TypeScript client, which the server's package contains as `acuity/client`. */
 const CLIENT = ['packages/client-ts/tsconfig.json', 'packages/client-ts/src'];
 
@@ -44,7 +42,7 @@ const SERVICE = [
   'src',
   ...RULES,
   ...ADAPTERS,
-  ...NORMS,
+  'packages/norms', // copied beside the code that reads them
   ...CLIENT,
 ];
 const COMPILED = {

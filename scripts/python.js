@@ -10,7 +10,7 @@ const FOLDER = join(ROOT, '.build/python');
 const PACKAGE = join(ROOT, 'packages/client-python');
 const PYTHON = join(FOLDER, 'bin/python');
 
-const [kind, ...settings] = process.argv.slice(2);
+const [kind, nights] = process.argv.slice(2);
 
 endOnError();
 runToEnd('python3', '-m', 'venv', FOLDER);
@@ -18,15 +18,11 @@ install('packages/client-python/tests/requirements.txt');
 if (kind === 'tables') install('test/foreign/requirements.txt');
 if (kind === 'engines') {
   install('packages/client-python/tests/requirements-engines.txt');
-  testEngines(...settings);
+  const length = nights === undefined ? {} : { TEST_ENGINES_NIGHTS: nights };
+  Object.assign(process.env, { TEST_ENGINES: '1', ...length, PYTHONPATH: join(PACKAGE, 'src') });
+  runToEnd(PYTHON, '-B', '-m', 'pytest', '-v', join(PACKAGE, 'tests/test_engines.py'));
 }
 
 function install(requirements) {
   runToEnd(PYTHON, '-m', 'pip', 'install', '--quiet', '-r', join(ROOT, requirements));
-}
-
-function testEngines(nights) {
-  const length = nights === undefined ? {} : { TEST_ENGINES_NIGHTS: nights };
-  Object.assign(process.env, { TEST_ENGINES: '1', ...length, PYTHONPATH: join(PACKAGE, 'src') });
-  runToEnd(PYTHON, '-B', '-m', 'pytest', '-v', join(PACKAGE, 'tests/test_engines.py'));
 }

@@ -138,8 +138,3 @@ export function line({ path, seconds, passed, failed, skipped }, left) {
 export function summary({ passed, failed, skipped }) {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
 }
-
-/** A run in which nothing passed has shown nothing. @param {Count} count */
-export function isSuccess({ passed, failed }) {
-  return failed === 0 && passed > 0;
-}

@@ -54,12 +54,9 @@ export function isLong(path) {
   return LONG.some((start) => path.startsWith(`${TESTS}/${start}`));
 }
 
-/**
- * The test files that start no process but, in a few, a command that ends: neither a server nor a browser.
- * @param {string} root
- */
-export function quickTests(root) {
-  return testFiles(root).filter((path) => !STARTERS.test(readFileSync(join(root, path), 'utf8')));
+/** Whether a test file starts no process but, in a few, a command that ends: neither a server nor a browser. */
+export function isQuick(root, path) {
+  return !STARTERS.test(readFileSync(join(root, path), 'utf8'));
 }
 
 /** Folders whose tests are in a folder of another name. */

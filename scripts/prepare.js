@@ -250,17 +250,14 @@ export function filesBelow(dir) {
 function removeOrphans(root, output, compiled) {
   for (const declaration of filesBelow(join(root, output)).filter((path) => path.endsWith('.d.ts'))) {
     const stem = declaration.slice(0, -'.d.ts'.length);
-    if (hasSource(root, stem, compiled)) continue;
+    // One project may be compiled into a folder within another's.
+    const hasSource = Object.entries(compiled).some(([sources, folder]) => {
+      const path = relative(join(root, folder), stem);
+      return !path.startsWith('..') && existsSync(join(root, sources, `${path}.ts`));
+    });
+    if (hasSource) continue;
     for (const suffix of ['.d.ts', '.js', '.js.map']) rmSync(stem + suffix, { force: true });
   }
-}
-
-/** One project may be compiled into a folder within another's. */
-function hasSource(root, stem, compiled) {
-  return Object.entries(compiled).some(([sources, output]) => {
-    const path = relative(join(root, output), stem);
-    return !path.startsWith('..') && existsSync(join(root, sources, `${path}.ts`));
-  });
 }
 
 /** The Node that npm came with: an npm need not run under an older one. */

@@ -28,7 +28,9 @@ const { version, problems } = versionOf(ROOT);
 if (problems.length > 0) throw new StepFailed(problems.join('\n'));
 if (git('status', '--porcelain') !== '')
   say('Files that are not committed are left out: a release is made from the last commit.');
-if (!isDry) demandTag(`v${version}`);
+const tags = git('tag', '--points-at', 'HEAD').split('\n');
+if (!isDry && !tags.includes(`v${version}`))
+  throw new StepFailed(`the last commit has no tag v${version}; without one: npm run release -- --dry-run`);
 await install();
 installHatchling();
 make(version);
@@ -124,11 +126,6 @@ function installHatchling() {
   const { status } = spawnSync('python3', args, { stdio: ['ignore', 2, 2] });
   if (status !== 0) throw new StepFailed('Python 3.10 with pip is needed to build the Python client');
   writeFileSync(stamp, wanted);
-}
-
-function demandTag(tag) {
-  if (!git('tag', '--points-at', 'HEAD').split('\n').includes(tag))
-    throw new StepFailed(`the last commit has no tag ${tag}; without one: npm run release -- --dry-run`);
 }
 
 function git(...args) {

@@ -99,12 +99,7 @@ function failuresIn(output) {
   return lines.filter((line) => !/^ *ok \d/.test(line)).join('\n');
 }
 
-/**
- * What a run of test files is summed up as.
- * @typedef {Pick<FileResult, 'passed' | 'failed' | 'skipped'>} Count
- */
-
-/** @param {readonly Count[]} results  of the files of a run */
+/** The sums of the files of a run. @param {readonly FileResult[]} results */
 export function countOf(results) {
   const sum = (name) => results.reduce((total, result) => total + result[name], 0);
   return { passed: sum('passed'), failed: sum('failed'), skipped: sum('skipped') };
@@ -134,7 +129,6 @@ export function line({ path, seconds, passed, failed, skipped }, left) {
   return `${state.padEnd(6)} ${seconds.toFixed(1).padStart(6)} s  ${name}: ${summary({ passed, failed, skipped })}; ${left} left`;
 }
 
-/** @param {Count} count */
 export function summary({ passed, failed, skipped }) {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
 }

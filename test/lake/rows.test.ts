@@ -55,6 +55,11 @@ t.test('lines keep their order and places: scores, or what the service would hav
   }
 });
 
+t.test('a first line that is no JSON costs its row, not the run', async (t) => {
+  const { lines } = await score([`{"current_session":{"age":NaN}}\n${GOOD}`]);
+  t.match(lines, [{ error: { detail: /JSON has neither NaN nor infinity/ } }, { C_SCORE: 1 }]);
+});
+
 t.test('what could not be scored is a bad line; what there was no room for is tried again', async (t) => {
   const scorer = new (class extends HandScorer {
     override answer(waiting: (typeof this.waiting)[number]): void {

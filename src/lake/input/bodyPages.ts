@@ -103,7 +103,7 @@ const FORMS: readonly (readonly [form: RegExp, words: string])[] = [
   [/^PAR1/, 'this is Parquet: name it .parquet, or give --format parquet'],
   [/^\[/, "this is one array, not a row in each line: jq -c '.[]' makes lines of it"],
   [/^\{([^\n]*[,{[])?\s*\n/, 'a row takes several lines: jq -c . makes one line of each'],
-  [/^\{[^\n]*\}\s*\{/, 'several rows stand in one line: jq -c . makes one line of each'],
+  [/^\{[^\n]*\}[^\S\n]*\{/, 'several rows stand in one line: jq -c . makes one line of each'],
 ];
 
 /** @throws NamesError */

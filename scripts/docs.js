@@ -1,6 +1,6 @@
 /** `npm run docs`: writes what is generated from code: the parser's tables, its layout, and parts of the documents. */
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -191,6 +191,8 @@ function write(files) {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   endOnError();
   await install();
+  // The parser's tables need a constant of the service, which a fresh clone has not built yet.
+  if (!existsSync(join(ROOT, 'dist/night/history/longRun.js'))) await build('src');
   await build('rules');
   write(await ruleTables());
   await build('parser');

@@ -74,7 +74,8 @@ export class Engine {
   /**
    * The rows of a query: `taken` of each chunk, whose memory is freed then (the collector would not know how much it is).
    * The engine reads the next chunk meanwhile. On a connection of its own: the next statement of a connection ends its
-   * streams, and without an error. To keep the order costs several threads more.
+   * streams. A stream that the engine gives up ends without an error, so a last row of ours says that all others came.
+   * To keep the order costs several threads more.
    * @throws TableError
    */
   async *chunks<Taken>(
@@ -86,16 +87,24 @@ export class Engine {
     const connection = await this.instance.connect();
     let next: Promise<DuckDBDataChunk | null> | undefined;
     try {
-      await connection.run(`SET threads = ${threads}`);
-      const result = await connection.stream(sql);
-      for (;;) {
+      // With the engine's own buffer its threads read a CSV to the end before its first rows are scored.
+      await connection.run(`SET threads = ${threads}; SET streaming_buffer_size = '64KB'`);
+      const result = await connection.stream(
+        `SELECT *, false AS "end of rows" FROM (${sql}) UNION ALL BY NAME SELECT true AS "end of rows"`,
+      );
+      for (let isWhole = false; !isWhole;) {
         const chunk = await (next ?? result.fetchChunk());
-        if (chunk === null || chunk.rowCount === 0) return;
-        next = result.fetchChunk();
-        next.catch(() => undefined); // it may fail before it is awaited
-        const rows = taken(chunk);
-        chunk.reset();
-        yield rows;
+        if (chunk === null || chunk.rowCount === 0) return await this.explainEnd(sql, what);
+        const isLast = chunk.getColumnVector(chunk.columnCount - 1).getItem(chunk.rowCount - 1);
+        isWhole = isLast === true;
+        if (isWhole) chunk.rowCount -= 1;
+        next = isWhole ? undefined : result.fetchChunk();
+        next?.catch(() => undefined); // it may fail before it is awaited
+        if (chunk.rowCount > 0) {
+          const rows = taken(chunk);
+          chunk.reset();
+          yield rows;
+        }
       }
     } catch (error) {
       throw engineError(error, what);
@@ -103,6 +112,12 @@ export class Engine {
       await next?.catch(() => undefined);
       connection.closeSync();
     }
+  }
+
+  /** Runs a query whose rows did not all come, for the error. @throws TableError */
+  private async explainEnd(sql: string, what: string): Promise<never> {
+    await this.run(`COPY (${sql}) TO '/dev/null' (FORMAT csv)`, what);
+    throw new TableError(`${what} can't be read to its end`);
   }
 
   /** Few rows, as text. @throws TableError */

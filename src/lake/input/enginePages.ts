@@ -70,7 +70,7 @@ export function openSources(
         const again = `${queryOf((source) => slow.get(source) ?? source.from)} OFFSET ${reader.rowsBefore}`;
         yield* engine.chunks(again, what, reader.page);
       }
-      // The engine ends a stream that it gives up without an error.
+      // A damaged file may hold fewer rows than it says.
       const rows = sources.map((source) => source.rows ?? NaN).reduce((sum, own) => sum + own, 0);
       if (!Number.isNaN(rows) && reader.rowsBefore !== rows)
         throw new TableError(`${what} can't be read: ${reader.rowsBefore} of its ${rows} rows came`);

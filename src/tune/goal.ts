@@ -43,19 +43,23 @@ export interface Verdict {
 /** With fewer pairs nothing is concluded. */
 const PAIRS_MIN = 3;
 
-/** Recommends the winner only if every pair agrees, by the order of the search. */
+/** Recommends the winner only if every pair agrees, by the order of the search, and it kept the limit without an error. */
 export function judge(goal: Goal, { winner, defaults }: Duel): Verdict {
   const pairs = winner.map((one, pair) => [one, defaults[pair] ?? NOTHING] as const);
   const orders = pairs.map(([one, other]) => compareOutcomes(goal, one, other));
-  const isWon = pairs.length >= PAIRS_MIN && orders.every((order) => order < 0);
+  const isBetter = orders.every((order) => order < 0);
+  const isFit = winner.every((one) => !isFaulty(one) && one.p99Ms <= (goal.p99Ms ?? Infinity));
+  const isWon = pairs.length >= PAIRS_MIN && isBetter && isFit;
   const words =
     pairs.length < PAIRS_MIN
       ? 'Too few pairs to tell the setting that was found from the defaults, and these stay'
       : isWon
         ? 'Better than the defaults in every pair'
-        : orders.every((order) => order > 0)
-          ? 'The defaults are better in every pair'
-          : 'The defaults are as good: the difference lies within the spread';
+        : isBetter
+          ? 'The setting that was found is better, but not without errors or not within the limit, and the defaults stay'
+          : orders.every((order) => order > 0)
+            ? 'The defaults are better in every pair'
+            : 'The defaults are as good: the difference lies within the spread';
   const ratio = spreadOf(
     pairs.length === 0 ? [NaN] : pairs.map(([one, other]) => one.perSecond / other.perSecond),
   );

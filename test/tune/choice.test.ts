@@ -87,6 +87,14 @@ t.test('a winner is recommended only if every pair agrees', async (t) => {
   const late = { winner: three(outcome(200, 20)), defaults: three(outcome(100, 5)) };
   t.match(judge({ p99Ms: 10 }, late), { recommends: 'defaults', sentence: /p99 within 10 ms first/ });
   t.equal(judge({ p99Ms: 10 }, { winner: late.defaults, defaults: late.winner }).recommends, 'winner');
+  for (const both of [
+    { winner: three(outcome(200, 1, 1)), defaults: three(outcome(100, 1, 1)) },
+    { winner: three(outcome(200, 11)), defaults: three(outcome(100, 12)) },
+  ])
+    t.match(judge({ p99Ms: 10 }, both), {
+      recommends: 'defaults',
+      sentence: /^The setting that was found is better, but/,
+    });
   t.strictSame([12.34, NaN, Infinity].map(p99Words), ['p99 12.3 ms', 'no p99', 'no p99']);
 });
 

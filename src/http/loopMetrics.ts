@@ -3,7 +3,7 @@ import { constants, performance, PerformanceObserver } from 'node:perf_hooks';
 import { Observer } from '../base/observer.js';
 import { GC_KINDS, type LoopRecorders } from '../contract/metrics.js';
 import type { Clock } from '../base/clock.js';
-import { folderOf, ownThread, threadTimes } from '../base/threadTimes.js';
+import { openRanMs } from '../base/threadTimes.js';
 
 /** The current state of an event loop: its gauges. */
 export interface LoopState extends Readonly<
@@ -33,7 +33,7 @@ export function watchLoop(
   state: () => LoopState,
   onProblem: (error: Error) => void,
 ): () => void {
-  const folder = folderOf(ownThread());
+  const cpu = openRanMs();
   const mosts = new Float64Array(LOOKS_A_SECOND);
   let looks = 0;
   const look = (): void => {
@@ -42,9 +42,8 @@ export function watchLoop(
     metrics.pendingMost.set(0, Math.max(...mosts));
     for (const [gauge, value] of Object.entries(now)) metrics[gauge as keyof typeof now].set(0, value);
     metrics.loopBusy.set(0, performance.eventLoopUtilization().active);
-    // Where the system does not tell, for instance without a free file descriptor, the last reading stays.
-    const times = folder && threadTimes(folder);
-    if (times) metrics.loopCpu.set(0, times.ranMs);
+    const ranMs = cpu.ms();
+    if (ranMs > 0) metrics.loopCpu.set(0, ranMs);
   };
   const observer = new Observer({ look, onProblem }, PERIOD_MS);
   const stopWatchingGc = watchGc(metrics);
@@ -52,6 +51,7 @@ export function watchLoop(
     observer.stop();
     stopWatchingGc();
     look();
+    cpu.close();
   };
 }
 

@@ -1,7 +1,9 @@
-import { existsSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
 import { METRICS, allocateLoopMetrics, loopRecorders } from '#acuity/contract/metrics.js';
 import { MetricReader } from '#acuity/base/metrics.js';
+import { openRanMs } from '#acuity/base/threadTimes.js';
 import { LoopLag, watchLoop } from '#acuity/http/loopMetrics.js';
 import { manualClock } from '../fixtures/manualClock.js';
 import { until } from '../fixtures/until.js';
@@ -32,6 +34,15 @@ t.test('a loop tells its gauges, and the processor time of its thread', { skip }
   );
   t.strictSame(gauges, [3, 5, 2, 4, 7]);
   t.ok(told.total('loopCpu') > 0);
+});
+
+t.test('a reading of the processor time needs no descriptor later', async (t) => {
+  const path = join(t.testdir({ schedstat: '2500000 7 3\n' }), 'schedstat');
+  const cpu = openRanMs(path);
+  t.teardown(() => cpu.close());
+  rmSync(path);
+  t.equal(cpu.ms(), 2.5);
+  t.ok(Number.isNaN(openRanMs(path).ms()), 'it can no longer be opened');
 });
 
 t.test('the lag is how late the last timer was, and falls back', async (t) => {

@@ -1,5 +1,5 @@
 import { createReadStream, lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { totalmem, tmpdir } from 'node:os';
+import { devNull, totalmem, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   DuckDBInstance,
@@ -87,16 +87,17 @@ export class Engine {
     const connection = await this.instance.connect();
     let next: Promise<DuckDBDataChunk | null> | undefined;
     try {
-      // With the engine's own buffer its threads read a CSV to the end before its first rows are scored.
-      await connection.run(`SET threads = ${threads}; SET streaming_buffer_size = '64KB'`);
-      const result = await connection.stream(
-        `SELECT *, false AS "end of rows" FROM (${sql}) UNION ALL BY NAME SELECT true AS "end of rows"`,
-      );
+      const result = await told(what, async () => {
+        // With the engine's own buffer its threads read a CSV to the end before its first rows are scored.
+        await connection.run(`SET threads = ${threads}; SET streaming_buffer_size = '64KB'`);
+        return connection.stream(
+          `SELECT *, false AS "end of rows" FROM (${sql}) UNION ALL BY NAME SELECT true AS "end of rows"`,
+        );
+      });
       for (let isWhole = false; !isWhole;) {
-        const chunk = await (next ?? result.fetchChunk());
+        const chunk = await told(what, () => next ?? result.fetchChunk());
         if (chunk === null || chunk.rowCount === 0) return await this.explainEnd(sql, what);
-        const isLast = chunk.getColumnVector(chunk.columnCount - 1).getItem(chunk.rowCount - 1);
-        isWhole = isLast === true;
+        isWhole = chunk.getColumnVector(chunk.columnCount - 1).getItem(chunk.rowCount - 1) === true;
         if (isWhole) chunk.rowCount -= 1;
         next = isWhole ? undefined : result.fetchChunk();
         next?.catch(() => undefined); // it may fail before it is awaited
@@ -106,8 +107,6 @@ export class Engine {
           yield rows;
         }
       }
-    } catch (error) {
-      throw engineError(error, what);
     } finally {
       await next?.catch(() => undefined);
       connection.closeSync();
@@ -116,7 +115,7 @@ export class Engine {
 
   /** Runs a query whose rows did not all come, for the error. @throws TableError */
   private async explainEnd(sql: string, what: string): Promise<never> {
-    await this.run(`COPY (${sql}) TO '/dev/null' (FORMAT csv)`, what);
+    await this.run(`COPY (${sql}) TO '${devNull}' (FORMAT csv)`, what);
     throw new TableError(`${what} can't be read to its end`);
   }
 
@@ -217,7 +216,7 @@ export async function told<T>(what: string, work: () => T | Promise<T>): Promise
 }
 
 /** The engine's error in one line, without what stands in the data: its messages quote lines and values. */
-export function engineError(error: unknown, what: string): Error {
+function engineError(error: unknown, what: string): Error {
   if (error instanceof OperatorError) return error;
   const message = messageOf(error);
   const line = /on Line: (\d+)/.exec(message)?.[1];

@@ -110,8 +110,9 @@ export async function findInputs(names: readonly string[], options: FindOptions)
   for (const name of names)
     for (const file of await filesOf(name, options)) if (!named.has(file.path)) named.set(file.path, file);
   const own = new Set([...named.values()].flatMap((file) => ownFiles(file, options)));
-  for (const path of named.keys())
-    if (own.has(path)) options.tell?.(`${path}: not read: scores, bad rows or the state`);
+  const passed = [...named.keys()].filter((path) => own.has(path));
+  if (passed.length > 0)
+    options.tell?.(`not read: ${counted('named for scores, bad rows or the state', passed)}`);
   const inputs = [...named.values()].flatMap((file) => (own.has(file.path) ? [] : [inputOf(file, options)]));
   if (options.isRead !== true) refuseSharedOutputs(inputs);
   const { order } = options;
@@ -352,15 +353,18 @@ function readable(found: readonly Found[], base: string, options: FindOptions): 
     if (kind === undefined) files.set(real, { path, base });
     else left.set(kind, [...(left.get(kind) ?? []), name]);
   }
-  const kinds = [...left].map(([kind, names]) => {
-    const first = names.toSorted(byPath).slice(0, NAMES_TOLD).join(', ');
-    return `${names.length} ${kind} (${first}${names.length > NAMES_TOLD ? ', …' : ''})`;
-  });
+  const kinds = [...left].map(([kind, names]) => counted(kind, names));
   const told = kinds.length === 0 ? [] : [`not read: ${kinds.join('; ')}`];
   if (files.size === 0)
     throw new OperatorError(`${base}: ${['no file in it can be scored', ...told].join('; ')}`);
   for (const line of told) options.tell?.(`${base}: ${line}`);
   return [...files.values()].toSorted((a, b) => byPath(a.path, b.path));
+}
+
+/** How many files are of a kind, with the first names. */
+function counted(kind: string, names: readonly string[]): string {
+  const first = names.toSorted(byPath).slice(0, NAMES_TOLD).join(', ');
+  return `${names.length} ${kind} (${first}${names.length > NAMES_TOLD ? ', …' : ''})`;
 }
 
 /** The names of this command's outputs, and of the lock of one being made. */

@@ -13,8 +13,6 @@ import { measurementFindings } from '../../read/measurementReader.js';
 import type { GivenMeasurement } from '../../night/request.js';
 import { NamesError, type RowProblem } from '../errors.js';
 
-/** Decides by name what each column or field is used for. */
-
 /** The columns or fields with a row's person and time. */
 export interface HistoryColumns {
   readonly person: string;

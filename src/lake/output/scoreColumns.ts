@@ -9,8 +9,6 @@ import type { Format } from '../input/inputs.js';
 import type { Job } from '../score/job.js';
 import type { PageSink } from '../score/scorePages.js';
 
-/** The columns of scores in tables, and the interface of sinks. */
-
 /** A column that a table of scores has after the kept ones. A text is JSON where NDJSON has the same. */
 export interface ScoreColumn {
   readonly name: string;

@@ -32,7 +32,7 @@ export interface RowTally {
   ignored: number;
   /** Number of the first bad row in its file; 0 for none. */
   firstBadLine: number;
-  /** Read of the files of lines. */
+  /** Bytes of the inputs: of lines as they are read, of tables when they are done; NaN for a query. */
   bytes: number;
 }
 

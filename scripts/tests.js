@@ -59,8 +59,16 @@ export function isQuick(root, path) {
   return !STARTERS.test(readFileSync(join(root, path), 'utf8'));
 }
 
-/** Folders whose tests are in a folder of another name. */
-const TESTED_IN = { assembly: 'read', rules: 'read', cases: 'client', 'client-ts': 'client' };
+/** Folders whose tests are in folders of another name. */
+const TESTED_IN = {
+  assembly: ['read'],
+  cases: ['client'],
+  'client-python': ['packages'],
+  'client-ts': ['client'],
+  'native-models': ['model-behaviour'],
+  norms: ['contract'],
+  rules: ['rules', 'read'],
+};
 
 /** The test of what `npm run docs` writes: out of almost every folder. */
 const GENERATED = `${TESTS}/docs/generated.test.js`;
@@ -71,11 +79,12 @@ const GENERATED = `${TESTS}/docs/generated.test.js`;
  * @param {readonly string[]} sources  paths from the root
  */
 export function testsBeside(sources) {
-  const parts = sources.map((path) => {
-    if (path.endsWith('.test.ts')) return `.build/${path.replace(/\.ts$/, '.js')}`;
+  const parts = sources.flatMap((path) => {
+    if (path.endsWith('.test.ts')) return [`.build/${path.replace(/\.ts$/, '.js')}`];
     const [, folder] = /^(?:src\/|test\/|packages\/)?([\w-]+)\//.exec(path) ?? [];
-    return folder === undefined ? undefined : `${TESTS}/${TESTED_IN[folder] ?? folder}/`;
+    if (folder === undefined) return [];
+    return (TESTED_IN[folder] ?? [folder]).map((one) => `${TESTS}/${one}/`);
   });
   if (sources.length > 0) parts.push(GENERATED);
-  return [...new Set(parts)].filter((part) => part !== undefined);
+  return [...new Set(parts)];
 }

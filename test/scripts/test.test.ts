@@ -1,5 +1,7 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import t from 'tap';
-import { cleanEnvironment } from '../fixtures/repository.js';
+import { cleanEnvironment, REPOSITORY, script } from '../fixtures/repository.js';
 import { ended, writeRepository } from '../fixtures/scripts.js';
 
 const FILES = {
@@ -58,4 +60,33 @@ t.test('npm test', async (t) => {
   });
   const broken = await ended(process.execPath, ['scripts/test.js'], { cwd: dir, env: cleanEnvironment() });
   t.match(broken, { code: 1, stderr: /tsc -b src failed \(exit code 2\)/ }, 'before any test runs');
+});
+
+t.test('a change in any folder finds tests', async (t) => {
+  const { testFiles, testsBeside } = await script<{
+    testFiles(root: string): string[];
+    testsBeside(sources: readonly string[]): string[];
+  }>('tests.js');
+  const files = testFiles(REPOSITORY);
+  const within = (room: string) =>
+    readdirSync(join(REPOSITORY, room), { withFileTypes: true }).flatMap((entry) =>
+      entry.isDirectory() ? [`${room}/${entry.name}`] : [],
+    );
+  // Build tools are dependencies alone.
+  const folders = [
+    ...within('src'),
+    ...within('packages'),
+    'assembly',
+    'bench',
+    'deploy',
+    'native-models',
+    'scripts',
+  ];
+  for (const folder of folders.filter((one) => one !== 'packages/build-tools')) {
+    const [part = 'none'] = testsBeside([`${folder}/a.ts`]);
+    t.ok(
+      files.some((path) => path.includes(part)),
+      folder,
+    );
+  }
 });

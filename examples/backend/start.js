@@ -56,6 +56,7 @@ async function startService() {
   const args = [join(ROOT, 'dist/main.js'), 'serve'];
   const command = { name: 'service', file: process.execPath, args, env: { ...free, ...keys } };
   const started = await startChildServer(command, folder);
+  void started.ended.then(() => process.emit('SIGTERM')); // without its service the backend has no scores
   env['ACUITY_URL'] = `http://127.0.0.1:${started.port}`;
   return started;
 }

@@ -50,8 +50,10 @@ const known = new Map<string, string>();
 /** A page or one of its files; undefined for any other path. Each is made on first use. */
 export function pageAt(path: string, hasTry: boolean): Page | undefined {
   const name = path === '/docs' && hasTry ? '/docs with /try' : path;
-  const source = SOURCES.get(name) ?? (FILE.test(path) ? asset(path.slice(1)) : undefined);
-  const body = known.get(name) ?? (source && ifPresentSync(source));
+  const body =
+    known.get(name) ??
+    SOURCES.get(name)?.() ??
+    (FILE.test(path) ? ifPresentSync(asset(path.slice(1))) : undefined);
   if (body === undefined) return undefined;
   known.set(name, body);
   return {

@@ -62,7 +62,7 @@ export class Exchange extends BodyScoring implements HeldRefusal, ExchangeRecord
 
   /** When its caller stops waiting, or a recording is given up. */
   get expiresMs(): number {
-    return Math.min(this.head.startedMs + this.head.deadlineMs, this.dueMs);
+    return Math.min(this.head.startedMs + this.head.callerDeadlineMs, this.dueMs);
   }
 
   authenticated(admission: Admission): void {
@@ -250,7 +250,7 @@ export interface ExchangeHead {
   readonly traceparent: string;
   readonly startedMs: number;
   /** How long the caller waits, in milliseconds from then on; Infinity if it does not say. */
-  readonly deadlineMs: number;
+  readonly callerDeadlineMs: number;
   /** The answer has no body. */
   readonly isHead: boolean;
   /** Length of the body in bytes; 0 if none is declared. */

@@ -86,7 +86,7 @@ export class Predict extends Door {
       requestId: requestId(req.getHeader(X_REQUEST_ID)),
       traceparent: req.getHeader(TRACEPARENT),
       startedMs: clock.monotonicMs(),
-      deadlineMs: deadlineIn(req.getHeader(X_DEADLINE_MS)),
+      callerDeadlineMs: deadlineIn(req.getHeader(X_DEADLINE_MS)),
       isHead,
       declaredBytes: lengthIn(length),
       isChunked: framing === 'chunked',

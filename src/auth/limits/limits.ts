@@ -15,7 +15,7 @@ export interface KeyLimits {
 /** The counts of one key. */
 export type Tally = ReturnType<Limits['tally']>;
 
-/** All calls are synchronous; those of a request allocate nothing. */
+/** All calls are synchronous. */
 export class Limits extends LimitsMemory {
   private readonly buckets = new TokenBuckets(this);
   private readonly days = new DayQuotas(this);

@@ -19,6 +19,8 @@ export interface ChildServer {
   /** Undefined if the server has no admin listener. */
   readonly adminPort: number | undefined;
   readonly pid: number;
+  /** Resolves when the process has exited, for any reason. */
+  readonly ended: Promise<unknown>;
   /** Resolves when the process has exited. */
   stop(): Promise<void>;
 }
@@ -42,9 +44,10 @@ export async function startChildServer(
   const output = join(folder, `${command.name}.out`);
   const errors = join(folder, `${command.name}.err`);
   const child = spawnInto(command, output, errors);
+  const ended = new Promise((resolve) => child.once('exit', resolve));
   try {
     const address = await ready(child, command.name, { output, errors }, readyWithinMs);
-    return { ...address, stop: () => stopChild(child) };
+    return { ...address, ended, stop: () => stopChild(child) };
   } catch (error) {
     await stopChild(child);
     throw error;
@@ -72,7 +75,7 @@ async function ready(
   name: string,
   files: { readonly output: string; readonly errors: string },
   withinMs: number,
-): Promise<Omit<ChildServer, 'stop'>> {
+): Promise<Omit<ChildServer, 'ended' | 'stop'>> {
   const { pid } = child;
   if (pid === undefined) throw new Error(`${name} could not be started`);
   const endMs = performance.now() + withinMs;

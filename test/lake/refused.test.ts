@@ -185,6 +185,14 @@ t.test('a stream that can’t be scored gives no score; an empty one nothing', a
     const { error, output } = await runStream([bytes], { format: 'arrow' });
     t.match([error, output.length], [{ message }, 0]);
   }
+  // Each of these ended as a whole stream of fewer rows, or with an error of the code.
+  const whole = arrowOf([{ age: 30 }, { age: 31 }]);
+  for (const [bytes, message] of [
+    [whole.subarray(0, -8), /the Arrow stream ends too early/],
+    [Buffer.concat([whole, whole]), /another Arrow stream follows the first one: read both with --tables/],
+    [Buffer.alloc(0), /standard input is empty/],
+  ] as const)
+    t.match(await runStream([bytes], { format: 'arrow' }), { error: { name: 'TableError', message } });
   const wrong = await runStream([Buffer.from('{"user":1,"pulse":2}\n')]);
   t.match(wrong, { error: { name: 'NamesError' }, output: Buffer.alloc(0) });
   const piped = await runStream([], { format: 'parquet', to: 'ndjson' });

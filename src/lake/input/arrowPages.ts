@@ -1,5 +1,4 @@
 /** Pages of rows from Arrow streams. */
-import { OperatorError } from '../../base/errors.js';
 import {
   Binary,
   DataType,
@@ -38,8 +37,6 @@ import {
 
 /** Most rows read together: their samples fit the caches. */
 const ROWS_MAX = 1024;
-/** The first bytes of Arrow's file format; a stream starts differently. */
-const FILE_MARK = Buffer.from('ARROW1');
 const WHAT = 'the Arrow stream';
 
 /** Opens an Arrow stream. */
@@ -49,7 +46,7 @@ export async function openArrow(
   zone: string | undefined,
 ): Promise<OpenInput> {
   try {
-    const reader = await RecordBatchReader.from(unlessFile(input));
+    const reader = await RecordBatchReader.from(input);
     await reader.open();
     const { schema } = reader;
     const names = namesOfColumns(schema.fields.map(columnOf));
@@ -68,25 +65,6 @@ export async function openArrow(
   } catch (error) {
     throw readingError(error, WHAT);
   }
-}
-
-/** @throws OperatorError for the file format: it is read from its end */
-async function* unlessFile(input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
-  let first: Uint8Array | undefined = Buffer.alloc(0);
-  for await (const chunk of input) {
-    if (first === undefined) yield chunk;
-    else {
-      first = Buffer.concat([first, chunk]);
-      if (first.length < FILE_MARK.length) continue;
-      if (FILE_MARK.equals(first.subarray(0, FILE_MARK.length)))
-        throw new OperatorError(
-          "Arrow's file format is read from its end: make Parquet of it, or pipe a stream",
-        );
-      yield first;
-      first = undefined;
-    }
-  }
-  if (first !== undefined && first.length > 0) yield first;
 }
 
 interface PlacedColumn extends TableColumn {

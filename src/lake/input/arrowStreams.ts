@@ -1,11 +1,13 @@
+/** The streams of an Arrow input, each known to be whole. */
 import { Message } from 'apache-arrow';
+import { OperatorError } from '../../base/errors.js';
 import { TableError } from '../errors.js';
-
-/** Tells apart the tables of `--tables`, which come one after the other. */
 
 /** Precedes the metadata of a message: -1 and the length; a length of 0 ends the stream. */
 const PREFIX_BYTES = 8;
 const CONTINUATION = -1;
+/** The first bytes of Arrow's file format. */
+const FILE_MARK = 'ARROW1';
 
 type Take = (length: number) => Promise<Buffer>;
 
@@ -40,10 +42,35 @@ export async function* arrowStreams(
   while (await has(1)) yield oneStream(take);
 }
 
-/** The bytes of one stream, up to its end mark. */
+/**
+ * The only stream of `input`. Its end mark comes last, once nothing follows: the library stops there.
+ * @throws TableError if it breaks off, another one follows, or there is none
+ */
+export async function* onlyStream(
+  input: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let held: Uint8Array | undefined;
+  let isRead = false;
+  for await (const stream of arrowStreams(input)) {
+    if (isRead) throw new TableError('another Arrow stream follows the first one: read both with --tables');
+    for await (const piece of stream) {
+      if (held !== undefined) yield held;
+      held = piece;
+    }
+    isRead = true;
+  }
+  if (held === undefined) throw new TableError('standard input is empty: it holds no Arrow stream');
+  yield held;
+}
+
+/** The bytes of one stream, up to its end mark. @throws OperatorError for the file format, TableError */
 async function* oneStream(take: Take): AsyncGenerator<Uint8Array, void, undefined> {
   for (;;) {
     const prefix = await take(PREFIX_BYTES);
+    if (prefix.toString('latin1').startsWith(FILE_MARK))
+      throw new OperatorError(
+        "Arrow's file format is read from its end: make Parquet of it, or pipe a stream",
+      );
     yield prefix;
     const length = prefix.readInt32LE(4);
     if (prefix.readInt32LE(0) !== CONTINUATION || length < 0)

@@ -39,7 +39,10 @@ export async function openStdin(
   options: ReadOptions,
 ): Promise<OpenInput> {
   if (format === 'ndjson') return openLines(stdin, options);
-  if (format === 'arrow') return openArrowStream(stdin, options);
+  if (format === 'arrow') {
+    const { onlyStream } = await import('./arrowStreams.js');
+    return openArrowStream(onlyStream(stdin), options);
+  }
   let path = `/proc/self/fd/${STDIN}`;
   if (!fstatSync(STDIN).isFile()) {
     if (format === 'parquet')

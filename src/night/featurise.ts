@@ -19,26 +19,28 @@ import { isAtRest } from './rest.js';
 const centres = Float64Array.from(FEATURES, (feature) => feature.centre);
 const inverseScales = Float64Array.from(FEATURES, (feature) => 1 / feature.scale);
 
-/** Where a group starts in a row: its mask, then its values. */
-function at(group: string): number {
-  return featureAt(`${group}_known`);
+/** A row is pairs: the mask of a group, then its value. */
+const GROUPS = FEATURE_COUNT / 2;
+
+function groupAt(name: string): number {
+  return featureAt(`${name}_known`) / 2;
 }
 
-const HR_DAY = at('hr_day');
-const RR_DAY = at('rr_day');
-const HR_NIGHT = at('hr_night');
-const RR_NIGHT = at('rr_night');
-const SLEEP_TIME = at('sleep_time');
-const DEEP_SHARE = at('deep_share');
-const REM_SHARE = at('rem_share');
-const LIGHT_SHARE = at('light_share');
-const AWAKE = at('awake');
-const EFFICIENCY = at('efficiency');
-const AGE = at('age');
-const SEX = at('sex');
-const HEIGHT = at('height');
-const WEIGHT = at('weight');
-const BMI = at('bmi');
+const HR_DAY = groupAt('hr_day');
+const RR_DAY = groupAt('rr_day');
+const HR_NIGHT = groupAt('hr_night');
+const RR_NIGHT = groupAt('rr_night');
+const SLEEP_TIME = groupAt('sleep_time');
+const DEEP_SHARE = groupAt('deep_share');
+const REM_SHARE = groupAt('rem_share');
+const LIGHT_SHARE = groupAt('light_share');
+const AWAKE = groupAt('awake');
+const EFFICIENCY = groupAt('efficiency');
+const AGE = groupAt('age');
+const SEX = groupAt('sex');
+const HEIGHT = groupAt('height');
+const WEIGHT = groupAt('weight');
+const BMI = groupAt('bmi');
 
 const SECONDS_PER_HOUR = 3600;
 
@@ -51,6 +53,8 @@ const HR_NIGHT_SUMMARY = summaryAt(0, 'HR_night');
 const RR_NIGHT_SUMMARY = summaryAt(0, 'RR_night');
 
 const sleep = new Sleep();
+/** The value of each group; NaN if it is missing. */
+const values = new Float64Array(GROUPS);
 
 /** The tensors of a batch's past: [rows, PAST_MAX, …]; pastIndex 0 is the newest. */
 export interface PastRows {
@@ -69,10 +73,19 @@ export function featuriseRecord(
   row: Float32Array,
   offset: number,
 ): void {
-  writeSeries(records, record, row, offset);
+  writeSeries(records, record);
   normaliseSleep(records, record, sleep);
-  writeSleep(row, offset);
-  writePerson(records, record, row, offset);
+  writeSleep();
+  writePerson(records, record);
+  // All indices are within a row. A call for each group would cost more.
+  for (let group = 0; group < GROUPS; group++) {
+    const value = values[group]!;
+    if (Number.isNaN(value)) continue;
+    const feature = 2 * group + 1;
+    const scaled = (value - centres[feature]!) * inverseScales[feature]!;
+    row[offset + feature - 1] = 1;
+    row[offset + feature] = scaled > ROW_CLAMP ? ROW_CLAMP : scaled < -ROW_CLAMP ? -ROW_CLAMP : scaled;
+  }
 }
 
 /** The past of one request among others: where its first past record and its first target start. */
@@ -112,57 +125,35 @@ function writeTarget(targets: Float64Array, target: number, into: Float32Array, 
   }
 }
 
-// All indices below are within a record or a row: the offsets come from the layout and the catalogue.
+// All indices below are within a record: the offsets come from the layout.
 
-function writeSeries(records: Float64Array, record: number, row: Float32Array, offset: number): void {
-  if (isAtRest(records, record)) {
-    writeLevel(records, record + HR_DAY_SUMMARY, row, offset, HR_DAY);
-    writeLevel(records, record + RR_DAY_SUMMARY, row, offset, RR_DAY);
-  }
-  writeLevel(records, record + HR_NIGHT_SUMMARY, row, offset, HR_NIGHT);
-  writeLevel(records, record + RR_NIGHT_SUMMARY, row, offset, RR_NIGHT);
+function writeSeries(records: Float64Array, record: number): void {
+  const isRest = isAtRest(records, record);
+  values[HR_DAY] = isRest ? levelAt(records, record + HR_DAY_SUMMARY) : NaN;
+  values[RR_DAY] = isRest ? levelAt(records, record + RR_DAY_SUMMARY) : NaN;
+  values[HR_NIGHT] = levelAt(records, record + HR_NIGHT_SUMMARY);
+  values[RR_NIGHT] = levelAt(records, record + RR_NIGHT_SUMMARY);
 }
 
-function writeLevel(
-  records: Float64Array,
-  summary: number,
-  row: Float32Array,
-  offset: number,
-  group: number,
-): void {
-  if (records[summary + COUNT]! > 0) putGroup(row, offset, group, records[summary + LEVEL]!);
+function levelAt(records: Float64Array, summary: number): number {
+  return records[summary + COUNT]! > 0 ? records[summary + LEVEL]! : NaN;
 }
 
-function writeSleep(row: Float32Array, offset: number): void {
-  putKnown(row, offset, SLEEP_TIME, sleep.sleepS / SECONDS_PER_HOUR);
-  putKnown(row, offset, DEEP_SHARE, sleep.deepShare);
-  putKnown(row, offset, REM_SHARE, sleep.remShare);
-  putKnown(row, offset, LIGHT_SHARE, sleep.lightShare);
-  putKnown(row, offset, AWAKE, sleep.awakeS / SECONDS_PER_HOUR);
-  putKnown(row, offset, EFFICIENCY, sleep.sleepS / (sleep.sleepS + sleep.awakeS));
+function writeSleep(): void {
+  values[SLEEP_TIME] = sleep.sleepS / SECONDS_PER_HOUR;
+  values[DEEP_SHARE] = sleep.deepShare;
+  values[REM_SHARE] = sleep.remShare;
+  values[LIGHT_SHARE] = sleep.lightShare;
+  values[AWAKE] = sleep.awakeS / SECONDS_PER_HOUR;
+  values[EFFICIENCY] = sleep.sleepS / (sleep.sleepS + sleep.awakeS);
 }
 
-function writePerson(records: Float64Array, record: number, row: Float32Array, offset: number): void {
+function writePerson(records: Float64Array, record: number): void {
   const heightCm = records[record + LAYOUT.HEIGHT]!;
   const weightKg = records[record + LAYOUT.WEIGHT]!;
-  putKnown(row, offset, AGE, records[record + LAYOUT.AGE]!);
-  putKnown(row, offset, SEX, records[record + LAYOUT.SEX]!);
-  putKnown(row, offset, HEIGHT, heightCm);
-  putKnown(row, offset, WEIGHT, weightKg);
-  putKnown(row, offset, BMI, weightKg / (heightCm / 100) ** 2);
-}
-
-/** Writes a group of one value unless it is NaN, which means missing. */
-function putKnown(row: Float32Array, offset: number, group: number, value: number): void {
-  if (!Number.isNaN(value)) putGroup(row, offset, group, value);
-}
-
-function putGroup(row: Float32Array, offset: number, group: number, value: number): void {
-  row[offset + group] = 1;
-  put(row, offset, group + 1, value);
-}
-
-function put(row: Float32Array, offset: number, feature: number, value: number): void {
-  const scaled = (value - centres[feature]!) * inverseScales[feature]!; // feature < FEATURE_COUNT
-  row[offset + feature] = scaled > ROW_CLAMP ? ROW_CLAMP : scaled < -ROW_CLAMP ? -ROW_CLAMP : scaled;
+  values[AGE] = records[record + LAYOUT.AGE]!;
+  values[SEX] = records[record + LAYOUT.SEX]!;
+  values[HEIGHT] = heightCm;
+  values[WEIGHT] = weightKg;
+  values[BMI] = weightKg / (heightCm / 100) ** 2;
 }

@@ -20,6 +20,8 @@ const WHAT = 'the moment of this row';
 export function nightOf(order: unknown): number | string {
   if (typeof order === 'number') return nightOfNumber(order);
   if (typeof order !== 'string') return `${WHAT} is missing`;
+  const date = dayOf(order);
+  if (date !== undefined) return date;
   const text = order.trim();
   if (DIGITS.test(text)) return nightOfNumber(Number(text));
   if (text.length > NIGHT_LENGTH) {

@@ -15,11 +15,18 @@ export function dayOf(date: string): number | undefined {
   const month = digits(date, 5, 7);
   const day = digits(date, 8, 10);
   // False for non-digits (NaN), too.
-  if (!(year >= FIRST_YEAR && year <= LAST_YEAR)) return undefined;
-  const ms = Date.UTC(year, month - 1, day);
-  // A day or month that there is not leads into another month.
-  return new Date(ms).getUTCMonth() === month - 1 ? ms / DAY_MS : undefined;
+  if (!(year >= FIRST_YEAR && month >= 1 && month <= MONTHS && day >= 1)) return undefined;
+  const index = MONTHS * (year - FIRST_YEAR) + month - 1;
+  const night = FIRST_DAYS[index]! + day - 1; // NaN beyond the last year
+  return night < FIRST_DAYS[index + 1]! ? night : undefined;
 }
+
+const MONTHS = 12;
+/** The first day of each month, and of the one after the last. */
+const FIRST_DAYS = Float64Array.from(
+  { length: MONTHS * (LAST_YEAR - FIRST_YEAR + 1) + 1 },
+  (_, month) => Date.UTC(FIRST_YEAR, month) / DAY_MS,
+);
 
 /** The number in `text` from `start` to before `end`; NaN for anything but digits. */
 function digits(text: string, start: number, end: number): number {

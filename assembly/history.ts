@@ -10,6 +10,7 @@ import {
   LABELS,
   LEVEL,
   MEASURED_BYTES,
+  NOTED_SESSION,
   QUANTITIES,
   RECORD_LENGTH,
   RUN_COUNTS,
@@ -26,7 +27,7 @@ import {
 import { BREATH_HIGH, BREATH_LOW, HEART_HIGH, HEART_LOW, SCALAR_BOUNDS, SCALAR_BOUNDS_LENGTH, SCORED_NUMBERS, SCORES } from './rules';
 import { QUANTITY_BOUNDS } from './tables';
 
-/** Reads a history. src/night/history/form.ts draws the format, and writes it. */
+/** Reads and writes a history. src/night/history/form.ts draws the format. */
 
 const DAY_LAST: i32 = 65_743;
 const PAST_DAYS_MAX: f64 = 60;
@@ -44,6 +45,7 @@ const BITS_END: u32 = LABEL_HIGH << 2;
 const STAGES: u32 = 0b1110;
 const IMPLIED: u32 = 0b1110_0001;
 
+/** Where the next byte is read or written. */
 let at: usize = 0;
 
 /**
@@ -111,9 +113,9 @@ function readValues(index: i32, bits: u32): bool {
     const level = takeDouble();
     const isHeart = (series & 1) == 0;
     if (!isWithin(level, isHeart ? HEART_LOW : BREATH_LOW, isHeart ? HEART_HIGH : BREATH_HIGH)) return false;
-    const summary = record + <usize>((SCALARS + series * SUMMARY_LENGTH) * 8);
-    store<f64>(summary + (<usize>COUNT << 3), 1);
-    store<f64>(summary + (<usize>LEVEL << 3), level);
+    const place = levelOf(record, LEVELS_FROM + series);
+    store<f64>(place - ((LEVEL - COUNT) << 3), 1);
+    store<f64>(place, level);
   }
   if (bits & SEX_KNOWN) store<f64>(record + (<usize>SEX << 3), bits & SEX_MALE ? 1 : -1);
   return true;
@@ -157,6 +159,79 @@ function readLongRun(): bool {
     store<f32>(RUN_SPREADS + (quantity << 2), spread);
   }
   return true;
+}
+
+/**
+ * Writes the history at `HISTORY` to `HISTORY_BYTES`, without measurements; returns where it ends. Notes where session
+ * `noted` begins.
+ */
+export function writeHistory(noted: i32): usize {
+  at = HISTORY_BYTES;
+  const count = load<u32>(HISTORY);
+  put8(count);
+  for (let index = 0; index < <i32>count; index++) {
+    if (index == noted) store<u32>(TEXTS + (<usize>NOTED_SESSION << 3), <u32>at);
+    writeSession(index);
+  }
+  writeLongRun();
+  return at;
+}
+
+function writeSession(index: i32): void {
+  const record = HISTORY_RECORDS + <usize>(index * RECORD_LENGTH * 8);
+  const target = HISTORY_TARGETS + <usize>(index * TARGET_LENGTH * 8);
+  const bits = bitsOf(record, target);
+  const day = load<f64>(HISTORY_DAYS + (<usize>index << 3));
+  put24(bits);
+  put24(isNaN(day) ? 0 : <u32>day + 1);
+  for (let score = 0; score < SCORES; score++) put16(rounded(load<f64>(target + (<usize>score << 3)) * 100));
+  for (let label = 0; label < LABELS; label++) {
+    const chance = load<f64>(HISTORY_CHANCES + <usize>((index * LABELS + label) * 8));
+    put16(isNaN(chance) ? CHANCE_UNKNOWN : rounded(chance * CHANCE_ONE));
+  }
+  for (let value = 0; value < VALUES; value++) {
+    if (!(bits & (1 << value))) continue;
+    const number = load<f64>(value < LEVELS_FROM ? record + (<usize>value << 3) : levelOf(record, value));
+    if (value < TIMES) put24(<u32>number);
+    else putDouble(number + 0); // no −0
+  }
+}
+
+/** Which numbers of a session are present, its sex and labels. With all three stages, what they imply is left out. */
+function bitsOf(record: usize, target: usize): u32 {
+  let bits: u32 = 0;
+  for (let value = 0; value < LEVELS_FROM; value++)
+    if (!isNaN(load<f64>(record + (<usize>value << 3)))) bits |= 1 << value;
+  for (let value = LEVELS_FROM; value < VALUES; value++)
+    if (load<f64>(levelOf(record, value) - ((LEVEL - COUNT) << 3)) > 0) bits |= 1 << value;
+  if ((bits & STAGES) == STAGES) bits &= ~IMPLIED;
+  const sex = load<f64>(record + (<usize>SEX << 3));
+  if (!isNaN(sex)) bits |= sex > 0 ? SEX_KNOWN | SEX_MALE : SEX_KNOWN;
+  for (let label = 0; label < LABELS; label++)
+    if (load<f64>(target + (<usize>(SCORES + label) << 3)) > 0) bits |= LABEL_HIGH << label;
+  return bits;
+}
+
+/** Where the level of a series is in `record`: value `value` of a session. */
+function levelOf(record: usize, value: i32): usize {
+  return record + <usize>((SCALARS + (value - LEVELS_FROM) * SUMMARY_LENGTH + LEVEL) << 3);
+}
+
+function writeLongRun(): void {
+  const nights = load<u32>(HISTORY, 4);
+  put16(nights);
+  if (nights == 0) return;
+  for (let quantity: usize = 0; quantity < <usize>QUANTITIES; quantity++) {
+    put16(load<u16>(RUN_COUNTS + (quantity << 1)));
+    putFloat(load<f32>(RUN_WEIGHTS + (quantity << 2)));
+    putFloat(load<f32>(RUN_MEANS + (quantity << 2)) + 0); // no −0
+    putFloat(load<f32>(RUN_SPREADS + (quantity << 2)));
+  }
+}
+
+/** To the nearest whole number; of two the higher, as in JavaScript. */
+function rounded(value: f64): u32 {
+  return <u32>Math.round(value);
 }
 
 /** False for NaN, and for −0, which would be a second encoding of 0. */
@@ -204,4 +279,39 @@ function takeDouble(): f64 {
   const value = load<f64>(at);
   at += 8;
   return value;
+}
+
+// @ts-ignore: decorator
+@inline
+function put8(value: u32): void {
+  store<u8>(at, <u8>value);
+  at += 1;
+}
+
+// @ts-ignore: decorator
+@inline
+function put16(value: u32): void {
+  store<u16>(at, <u16>value);
+  at += 2;
+}
+
+// @ts-ignore: decorator
+@inline
+function put24(value: u32): void {
+  put16(value);
+  put8(value >> 16);
+}
+
+// @ts-ignore: decorator
+@inline
+function putFloat(value: f32): void {
+  store<f32>(at, value);
+  at += 4;
+}
+
+// @ts-ignore: decorator
+@inline
+function putDouble(value: f64): void {
+  store<f64>(at, value);
+  at += 8;
 }

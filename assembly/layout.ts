@@ -68,12 +68,13 @@ export const SUMMARISED: usize = UNKNOWN_FIELDS + 16;
 export const LENGTHS: usize = SUMMARISED + SESSIONS_MAX * 4 * 4;
 /**
  * Where the texts of `history` and `night` begin, after their quotes, and where they end: u32; 0 for none. Then the
- * same for the bytes of a history's measurements.
+ * same for the bytes of a history's measurements, and where a session begins in the bytes of the history written last.
  */
 export const TEXTS: usize = LENGTHS + SESSIONS_MAX * 4 * 4;
 export const HISTORY_TEXT: i32 = 0;
 export const NIGHT_TEXT: i32 = 1;
 export const MEASURED_BYTES: i32 = 2;
+export const NOTED_SESSION: i32 = 3;
 /** Even, so that they are zeroed together with the data before them. */
 export const TEXTS_LENGTH: i32 = 4;
 /**
@@ -94,10 +95,11 @@ export const MISFITS_MAX: i32 = 8;
 export const KEY: usize = (MISFITS + 4 + MISFITS_MAX * 4 + 15) & ~15;
 export const KEY_MAX: i32 = 24;
 /**
- * The content of a history, as `readHistory` leaves it: the number of sessions and of nights in its long run, u32
+ * The content of a history, as `readHistory` leaves it and `writeHistory` takes it: the number of sessions and of nights in its long run, u32
  * each.
  */
 export const HISTORY: usize = (KEY + KEY_MAX + 8 + 15) & ~15;
+export const HISTORY_NIGHTS: usize = HISTORY + 4;
 /** One more than the sessions of a history: the current one gets a place there. */
 export const HISTORY_PLACES: i32 = SESSIONS_MAX + 1;
 export const LABELS: i32 = 2;

@@ -31,6 +31,11 @@ export interface ParserExports {
   /** Reads the text of a history, or its bytes at `HISTORY_BYTES`, to `HISTORY`; 0 if it is not one. */
   readHistory(start: number, end: number): number;
   readHistoryBytes(end: number): number;
+  /**
+   * Writes the history at `HISTORY` to `HISTORY_BYTES`, without measurements; returns where it ends. Notes in `TEXTS` where
+   * session `noted` begins.
+   */
+  writeHistory(noted: number): number;
   /** Columns of a table, at offsets after the input: see `assembly/lists.ts`. */
   summariseLists(
     rows: number,

@@ -32,9 +32,8 @@ export class WasmParser {
   misfits: Int32Array = new Int32Array();
   /** The whole memory; bodies lie at its end. */
   bytes: Buffer = Buffer.alloc(0);
-  /** For requests with a history. */
-  readonly desk: HistoryDesk = new HistoryDesk();
-  private history: Uint8Array = new Uint8Array();
+  /** For requests with a history; another one once the memory has grown. */
+  desk: HistoryDesk;
   /** Start and end of the texts of a history and of its night. */
   private texts: Uint32Array = new Uint32Array();
   private unknown: Int32Array = new Int32Array();
@@ -64,6 +63,7 @@ export class WasmParser {
       this.decided += end - start;
       return Number(this.bytes.toString('latin1', start, end));
     });
+    this.desk = this.openDesk();
     this.samplesMax = Math.max(daySamplesMax, nightSamplesMax, REACTIONS.most);
     this.keptTable = this.exports.initialise(daySamplesMax, nightSamplesMax);
     const names = keeps.map((name) => Buffer.from(name));
@@ -120,7 +120,7 @@ export class WasmParser {
   private isAdopted(isRead: number): boolean {
     const start = this.texts[2 * LAYOUT.MEASURED_BYTES]!; // of TEXTS_LENGTH, as below
     const end = this.texts[2 * LAYOUT.MEASURED_BYTES + 1]!;
-    return isRead !== 0 && this.desk.adopt(this.history, this.bytes, start, end);
+    return isRead !== 0 && this.desk.adopt(start, end);
   }
 
   /**
@@ -246,6 +246,10 @@ export class WasmParser {
     return this.input;
   }
 
+  private openDesk(): HistoryDesk {
+    return new HistoryDesk(this.exports.memory.buffer, this.exports.writeHistory);
+  }
+
   private put(bytes: Uint8Array): void {
     this.room(bytes.length);
     this.length = bytes.length;
@@ -257,14 +261,17 @@ export class WasmParser {
   private makeRoom(inputBytes: number): ReusedRequest[] {
     const { memory } = this.exports;
     const missing = this.input + inputBytes + LAYOUT.INPUT_PADDING - memory.buffer.byteLength;
-    if (missing > 0) memory.grow(Math.ceil(missing / PAGE_BYTES));
+    if (missing > 0) {
+      memory.grow(Math.ceil(missing / PAGE_BYTES));
+      this.desk = this.openDesk();
+    }
     this.bytes = Buffer.from(memory.buffer);
     this.samples = new Float32Array(memory.buffer, LAYOUT.SAMPLES, this.samplesMax);
     this.outline = new Uint32Array(memory.buffer, LAYOUT.OUTLINE, 2 * LAYOUT.OUTLINE_LENGTH);
     this.misfits = new Int32Array(memory.buffer, LAYOUT.MISFITS, 1 + LAYOUT.MISFITS_MAX);
     this.keptFields = new Uint32Array(memory.buffer, this.keptTable, KEPT_ENTRY * this.keeps.length);
     this.unknown = new Int32Array(memory.buffer, LAYOUT.UNKNOWN_FIELDS, 3); // EXPLAIN and SLOW_NUMBERS after it
-    this.history = new Uint8Array(memory.buffer, LAYOUT.HISTORY, LAYOUT.HISTORY_LENGTH);
+    this.desk = new HistoryDesk(memory.buffer, this.exports.writeHistory);
     this.texts = new Uint32Array(memory.buffer, LAYOUT.TEXTS, 2 * LAYOUT.TEXTS_LENGTH);
     const series = (1 + PAST_MAX) * SERIES_FIELDS.length;
     this.summarised = new Uint32Array(memory.buffer, LAYOUT.SUMMARISED, series);

@@ -1,5 +1,5 @@
 import { DEFAULT_SERIES_LIMITS, LABEL_FIELDS, PAST_MAX } from '#rules/fields.js';
-import { HALF_LIFE_NIGHTS, LongRun } from '#acuity/night/history/longRun.js';
+import { LongRun } from '#acuity/night/history/longRun.js';
 import { writeTarget } from '#acuity/night/places.js';
 import { LAYOUT } from '#acuity/night/layout.js';
 import type { PredictionRequest } from '#acuity/night/request.js';
@@ -84,7 +84,7 @@ export class Lives {
 
   /** The same with the person's usual day: the long run of all nights before those `sessions`, as in a history. */
   requestWithUsual(person: number, day: number, sessions: number): PredictionRequest {
-    const longRun = new LongRun(new ArrayBuffer(LAYOUT.HISTORY_LENGTH), HALF_LIFE_NIGHTS);
+    const longRun = new LongRun(new ArrayBuffer(LAYOUT.HISTORY_LENGTH), 0);
     for (let night = 0; night < day - sessions; night++) longRun.add(this, person * this.days + night);
     return { ...this.request(person, day, sessions), usual: longRun.usual() };
   }

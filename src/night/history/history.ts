@@ -3,37 +3,35 @@ import { LAYOUT } from '../layout.js';
 import { LongRun, type Sessions } from './longRun.js';
 import { Measurements } from './measurements.js';
 
-/** The content of a history, in memory that one thread reuses. */
+/** The content of a history, in the parser's memory: its functions read and write it there. */
 export class History implements Sessions {
-  /** Sessions, oldest first. */
-  count = 0;
-  /** The day of each session, since 1970, on which the person woke; NaN if undated. */
+  private readonly counts: Uint32Array;
+  /** The day of each session, since 1970, on which the person woke; NaN if undated. Sessions come oldest first. */
   readonly days: Float64Array;
   readonly records: Float64Array;
   readonly targets: Float64Array;
   readonly chances: Float64Array;
   readonly longRun: LongRun;
   readonly measurements: Measurements = new Measurements();
-  private readonly bytes = new Uint8Array(LAYOUT.HISTORY_LENGTH);
-  /** The two counts at the start of a history in the parser's memory. */
-  private readonly counts = new Uint32Array(this.bytes.buffer, 0, 2);
 
-  constructor() {
-    const { buffer } = this.bytes;
+  constructor(memory: ArrayBuffer) {
     const doubles = (place: number, length: number): Float64Array =>
-      new Float64Array(buffer, place - LAYOUT.HISTORY, LAYOUT.HISTORY_PLACES * length);
+      new Float64Array(memory, place, LAYOUT.HISTORY_PLACES * length);
+    this.counts = new Uint32Array(memory, LAYOUT.HISTORY, 1);
     this.days = doubles(LAYOUT.HISTORY_DAYS, 1);
     this.records = doubles(LAYOUT.HISTORY_RECORDS, RECORD_LENGTH);
     this.targets = doubles(LAYOUT.HISTORY_TARGETS, TARGET_LENGTH);
     this.chances = doubles(LAYOUT.HISTORY_CHANCES, LABELS);
-    this.longRun = new LongRun(buffer);
+    this.longRun = new LongRun(memory, LAYOUT.HISTORY);
   }
 
-  /** Copies what the parser has read, except measurements: its memory has the same layout. */
-  adopt(bytes: Uint8Array): void {
-    this.bytes.set(bytes);
-    this.count = this.counts[0]!; // two of them
-    this.longRun.nights = this.counts[1]!;
+  /** The number of sessions. */
+  get count(): number {
+    return this.counts[0]!; // one of them
+  }
+
+  set count(count: number) {
+    this.counts[0] = count;
   }
 
   /** Forgets everything but the measurements, which describe the person and last. */
@@ -68,6 +66,7 @@ export class History implements Sessions {
   /** Moves the sessions from index `from` on. */
   private move(from: number, to: number): void {
     const { days, records, targets, chances, count } = this;
+    if (from === count) return;
     days.copyWithin(to, from, count);
     records.copyWithin(to * RECORD_LENGTH, from * RECORD_LENGTH, count * RECORD_LENGTH);
     targets.copyWithin(to * TARGET_LENGTH, from * TARGET_LENGTH, count * TARGET_LENGTH);

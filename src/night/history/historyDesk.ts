@@ -9,23 +9,34 @@ import type {
   PredictionRequest,
   SessionPlace,
 } from '../request.js';
-import { HistoryForm } from './form.js';
 import { History } from './history.js';
-import { decodeMeasurements } from './measuredForm.js';
+import { decodeMeasurements, encodeMeasurements } from './measuredForm.js';
 import { keptOf } from './measurements.js';
 import { NextHistory } from './nextHistory.js';
 import { dateOf } from '../../base/days.js';
 import { makePlace, type Place } from './place.js';
 
-/** Places sessions in their histories, one at a time. One for each thread. */
+/** Places sessions in their histories, one at a time, in the memory of a parser. */
 export class HistoryDesk {
   /** The history read last. */
-  readonly history: History = new History();
-  private readonly form = new HistoryForm();
+  readonly history: History;
+  private readonly bytes: Buffer;
+  private readonly noted: Uint32Array;
 
-  /** The bytes of the history read or begun, without checksum; valid until the next history. */
-  encoded(): Uint8Array {
-    return this.form.bytes.subarray(0, this.form.encode(this.history));
+  /** `memory` and `write` (`writeHistory`) are those of a parser. */
+  constructor(
+    memory: ArrayBuffer,
+    private readonly write: (session: number) => number,
+  ) {
+    this.history = new History(memory);
+    this.bytes = Buffer.from(memory);
+    this.noted = new Uint32Array(memory, LAYOUT.TEXTS + 8 * LAYOUT.NOTED_SESSION, 1);
+  }
+
+  /** The bytes of the history read or begun, without checksum, valid until the next history; notes where `session` begins. */
+  encoded(session = 0): Buffer {
+    const end = encodeMeasurements(this.history.measurements, this.bytes, this.write(session));
+    return this.bytes.subarray(LAYOUT.HISTORY_BYTES, end);
   }
 
   /** Begins an empty history. */
@@ -34,13 +45,9 @@ export class HistoryDesk {
     this.history.measurements.clear();
   }
 
-  /**
-   * Copies the history that the parser has read to `bytes`, with the measurements in `memory` from `start` to before
-   * `end`; false if these are invalid.
-   */
-  adopt(bytes: Uint8Array, memory: Buffer, start: number, end: number): boolean {
-    this.history.adopt(bytes);
-    return decodeMeasurements(this.history.measurements, memory, start, end);
+  /** Takes over the history that the parser has read; false if its measurements, before byte `end`, are invalid. */
+  adopt(start: number, end: number): boolean {
+    return decodeMeasurements(this.history.measurements, this.bytes, start, end);
   }
 
   /** Begins a history with the past of `request`, whose sessions are undated. */
@@ -95,15 +102,15 @@ export class HistoryDesk {
     session: SessionPlace,
     constants: MeasuringConstants | undefined,
   ): NextHistory {
-    const { form, history } = this;
+    const { history } = this;
     const { day, given } = session;
     const ignored = given.length === 0 ? NOTHING_IGNORED : this.measure(session, stated(constants));
     const tests = given.length === 0 ? NO_TESTS : testsAmong(given);
     const adjustments = history.measurements.isEmpty ? undefined : this.adjustments(day, stated(constants));
-    const length = form.encode(history);
-    const sessionAt = isKept ? form.sessionAt(index) : undefined;
+    const bytes = this.encoded(index);
+    const sessionAt = isKept ? this.noted[0]! - LAYOUT.HISTORY_BYTES : undefined; // its only element
     const isOthers = this.isOthers(records, index, isKept);
-    return new NextHistory(form.bytes.subarray(0, length), sessionAt, isOthers, adjustments, ignored, tests);
+    return new NextHistory(bytes, sessionAt, isOthers, adjustments, ignored, tests);
   }
 
   /** Adds the measurements; returns those that came too late. */

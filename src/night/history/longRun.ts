@@ -5,8 +5,7 @@ import { LAYOUT } from '../layout.js';
 
 /** A summary of the nights that a history no longer holds one by one. All numbers are 32-bit floats. */
 export class LongRun {
-  /** Counted without decay, like `counts`. */
-  nights = 0;
+  private readonly all: Uint32Array;
   /** In how many nights each quantity was known. */
   readonly counts: Uint16Array;
   /** The same count, with each night's weight halved every `HALF_LIFE_NIGHTS`. */
@@ -18,18 +17,25 @@ export class LongRun {
   /** Values of the current night; NaN if unknown. */
   private readonly values = new Float64Array(QUANTITIES.length);
   private readonly usualDay = new Float64Array(FEATURE_COUNT).fill(NaN);
-  /** Factor by which each further night reduces a night's weight. */
-  private readonly decay: number;
 
-  /** On the memory of a history. */
-  constructor(memory: ArrayBuffer, halfLifeNights = HALF_LIFE_NIGHTS) {
-    this.decay = 2 ** (-1 / halfLifeNights);
+  /** In memory where a history begins at byte `history`. */
+  constructor(memory: ArrayBuffer, history: number) {
     const floats = (place: number): Float32Array =>
-      new Float32Array(memory, place - LAYOUT.HISTORY, LAYOUT.QUANTITIES);
+      new Float32Array(memory, history + place - LAYOUT.HISTORY, LAYOUT.QUANTITIES);
+    this.all = new Uint32Array(memory, history + LAYOUT.HISTORY_NIGHTS - LAYOUT.HISTORY, 1);
     this.weights = floats(LAYOUT.RUN_WEIGHTS);
     this.means = floats(LAYOUT.RUN_MEANS);
     this.spreads = floats(LAYOUT.RUN_SPREADS);
-    this.counts = new Uint16Array(memory, LAYOUT.RUN_COUNTS - LAYOUT.HISTORY, LAYOUT.QUANTITIES);
+    this.counts = new Uint16Array(memory, history + LAYOUT.RUN_COUNTS - LAYOUT.HISTORY, LAYOUT.QUANTITIES);
+  }
+
+  /** Counted without decay, like `counts`. */
+  get nights(): number {
+    return this.all[0]!; // one of them
+  }
+
+  set nights(nights: number) {
+    this.all[0] = nights;
   }
 
   clear(): void {
@@ -82,10 +88,10 @@ export class LongRun {
 
   /** Adds one night, with `values`. */
   private fold(): void {
-    const { values, counts, weights, means, spreads, decay } = this; // all have QUANTITIES.length elements
+    const { values, counts, weights, means, spreads } = this; // all have QUANTITIES.length elements
     for (let index = 0; index < values.length; index++) {
       const value = values[index]!;
-      const before = decay * weights[index]!;
+      const before = DECAY * weights[index]!;
       weights[index] = before;
       if (Number.isNaN(value)) continue;
       const weight = before + 1;
@@ -148,6 +154,7 @@ function quantity(name: string, unit: string, least: number, most: number): Quan
 
 /** After this many further nights, a night has half its weight. */
 export const HALF_LIFE_NIGHTS = 60;
+const DECAY = 2 ** (-1 / HALF_LIFE_NIGHTS);
 /** Most nights counted: 179 years. */
 export const NIGHTS_MAX = 0xffff;
 /** From this many nights on, the long run says what is usual, for each input known in as many of them. */

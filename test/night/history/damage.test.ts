@@ -15,7 +15,6 @@ const CASES = Number(process.env['HISTORY_CASES'] ?? 20_000);
 const CRC_BYTES = 4;
 const random = seededRandom(7);
 const parser = historyReader();
-const { desk } = parser;
 
 const LONG = chainOf(random, 40, { isFull: true });
 /** Histories of few and of many nights, of sparse sessions and of full ones, with measurements and without; the last has eight of each score, and sums of older ones. */
@@ -101,7 +100,7 @@ t.test('what is longer, doubled, of another version or alphabet, or no history i
 
 t.test('a history that was written earlier is read as it was written', async (t) => {
   t.ok(isTaken('acu1.AQCJAiFOAIgTiBOIE4gTiBNwF6APAAAAAAAAPkAAAAAAAABSQAAAAKSO4wc'));
-  const { records, targets } = desk.history;
+  const { records, targets } = parser.desk.history;
   const places = [SCALAR_PLACES.age, SCALAR_PLACES.sex, summaryAt(0, 'HR_day_1h') + LAYOUT.LEVEL];
   const read = [...places.map((place) => records[place]), ...targets.subarray(5, 7)];
   t.strictSame(read, [30, -1, 72, 1, -1], 'another form needs another VERSION, and a reader of this one');
@@ -121,7 +120,7 @@ function memory(): [records: Float64Array, targets: Float64Array] {
 
 /** What is wrong with the history that was read last, sealed as `text`. */
 function unsound(text: string): string | undefined {
-  const { history } = desk;
+  const { history } = parser.desk;
   const { count, records, targets, chances, longRun } = history;
   const all = [...targets.subarray(0, 7 * count), ...longRun.weights, ...longRun.means, ...longRun.spreads];
   if (!all.every(Number.isFinite)) return 'a number that is none';
@@ -149,12 +148,12 @@ function unsound(text: string): string | undefined {
     if (!areSound || days.some((day, at) => day <= (days[at - 1] ?? -2))) return 'a measurement';
   }
   const row = { scores: Float32Array.of(0, 0, 50, 99, 100, 0, 1), offset: 0 };
-  const { adjustments } = desk.take(...memory(), { day: 20_100, given: [] }, CONSTANTS).next;
+  const { adjustments } = parser.desk.take(...memory(), { day: 20_100, given: [] }, CONSTANTS).next;
   const answered = adjustments === undefined ? [] : adjustedRow(adjustments, row.scores, 0);
   if (!answered.every((value, at) => value >= 0 && value <= (at < 5 ? 100 : 1)))
     return 'a score that is moved';
   if (!parser.readHistoryText(text)) return 'read once only';
-  return textWithChecksum(desk.encoded()) === text ? undefined : 'another encoding of the same';
+  return textWithChecksum(parser.desk.encoded()) === text ? undefined : 'another encoding of the same';
 }
 
 t.test('under a right checksum an accepted history is valid and has one encoding', async (t) => {

@@ -40,9 +40,7 @@ function nights(): (TableRow & { readonly tired: boolean; readonly night: string
   });
 }
 
-const BESIDE = ['person', 'night', 'stress', 'tired', 'mood', 'attention', 'test', 'measurements'];
 const ROWS = nights();
-const linesOf = (rows: readonly TableRow[]): string => bodiesOf(rows, BESIDE);
 
 function outcomes(...texts: readonly string[]): Outcome[] {
   return texts.map((text) => {
@@ -77,8 +75,8 @@ async function judged(t: Test, files: readonly string[], order: Partial<JudgeOrd
 
 t.test('the same figures for every format and number of files; nothing is written', async (t) => {
   const cells = ROWS.map((row) => ({ ...row, tired: row.tired ? 1 : 0 }));
-  const many = { 'a.ndjson': linesOf(ROWS.slice(0, 70)), 'b.ndjson': linesOf(ROWS.slice(70)) };
-  const dir = t.testdir({ 'one.ndjson': linesOf(ROWS), 'one.csv': csvOf(cells), many });
+  const many = { 'a.ndjson': bodiesOf(ROWS.slice(0, 70)), 'b.ndjson': bodiesOf(ROWS.slice(70)) };
+  const dir = t.testdir({ 'one.ndjson': bodiesOf(ROWS), 'one.csv': csvOf(cells), many });
   const { figures: one } = await judged(t, [join(dir, 'one.ndjson')]);
   t.ok(one);
   t.strictSame((await judged(t, [join(dir, 'many')])).figures, one, 'a folder, without a state');
@@ -101,13 +99,13 @@ t.test('the same figures for every format and number of files; nothing is writte
 });
 
 t.test('scores are those of acuity score with the same past, and without what was measured', async (t) => {
-  const dir = t.testdir({ 'n.ndjson': linesOf(ROWS) });
+  const dir = t.testdir({ 'n.ndjson': bodiesOf(ROWS) });
   const path = join(dir, 'n.ndjson');
   const history = { person: 'person', order: 'night' };
   const { rows: scores } = await scoreOne(path, { scorer: await modelScorer(t), history });
   // Judged by itself, a score is what it is.
   const itself = ROWS.map((row, index) => ({ ...row, attention: scores[index]?.['attention'] }));
-  writeFileSync(join(dir, 'itself.ndjson'), linesOf(itself));
+  writeFileSync(join(dir, 'itself.ndjson'), bodiesOf(itself));
   const [attention] = outcomes('attention:attention');
   if (attention === undefined) throw new Error('no outcome');
   const percentile = { outcomes: [{ ...attention, isPercentile: true }] };
@@ -121,14 +119,14 @@ t.test('scores are those of acuity score with the same past, and without what wa
     ...row,
     measurements: index % 3 === 0 ? [{ score: 'attention', value: row.tired ? 2 : 98, on: row.night }] : [],
   }));
-  writeFileSync(join(dir, 'tested.ndjson'), linesOf(tested));
+  writeFileSync(join(dir, 'tested.ndjson'), bodiesOf(tested));
   const { figures: measured } = await judged(t, [join(dir, 'tested.ndjson')]);
   t.strictSame(measured, (await judged(t, [path])).figures);
 });
 
 t.test('what is left out is told; no person and no night of anybody is in any output', async (t) => {
   const rows = ROWS.toSpliced(5, 0, { ...ROWS[0], sleepTimeSeconds: -1 } as (typeof ROWS)[number]);
-  const dir = t.testdir({ 'n.ndjson': linesOf(rows) });
+  const dir = t.testdir({ 'n.ndjson': bodiesOf(rows) });
   const asked = ['--outcome', 'stress:stress', '--outcome', 'tired:-attention', '--outcome', 'mood:valence'];
   const whose = ['--person', 'person', '--order', 'night'];
   const html = join(dir, 'page.html');
@@ -151,7 +149,7 @@ t.test('measurements: what tests before a night buy', async (t) => {
     ...row,
     test: index % 40 === 7 ? 101 : 20 + 2 * (index % PEOPLE),
   }));
-  const dir = t.testdir({ 'n.ndjson': linesOf(rows) });
+  const dir = t.testdir({ 'n.ndjson': bodiesOf(rows) });
   const order = { outcomes: outcomes('tired:-attention'), measured: outcomes('test:attention') };
   const { text } = await judged(t, [join(dir, 'n.ndjson')], order);
   const wild = rows.filter(({ test }) => test > 100).length;
@@ -161,7 +159,7 @@ t.test('measurements: what tests before a night buy', async (t) => {
 });
 
 t.test('what is missing or misnamed ends the run with what to do', async (t) => {
-  const dir = t.testdir({ 'e.ndjson': linesOf(ROWS.map((row) => ({ ...row, tired: null }))) });
+  const dir = t.testdir({ 'e.ndjson': bodiesOf(ROWS.map((row) => ({ ...row, tired: null }))) });
   const path = join(dir, 'e.ndjson');
   const none = await judged(t, [path], { outcomes: outcomes('tired:-attention') });
   t.match(none, { code: 65, figures: undefined, said: /no scored night has a number in tired/ });

@@ -12,7 +12,7 @@ t.test('the page fits a phone and says first what the text says', { skip: WITHOU
     HR_night: [50 + (index % 17), 55 + (index % 13)],
     rested: index % 7,
   }));
-  const dir = t.testdir({ 'n.ndjson': bodiesOf(rows, ['person', 'night', 'rested']) });
+  const dir = t.testdir({ 'n.ndjson': bodiesOf(rows) });
   const html = join(dir, 'page.html');
   const asked = ['--person', 'person', '--order', 'night', '--outcome', 'rested:attention', '--html', html];
   const { stdout } = await acuity(['judge', join(dir, 'n.ndjson'), ...asked]);

@@ -1,123 +1,107 @@
 import { once } from 'node:events';
-import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { realpathSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { dirname, join, relative } from 'node:path';
+import { join, relative } from 'node:path';
 import t, { type Test } from 'tap';
 import { Engine } from '#acuity/lake/input/engine.js';
 import { findInputs, type FindOptions } from '#acuity/lake/input/inputs.js';
 import { requestsOf } from '#acuity/tune/load/payloads.js';
-import { folder, runLake, type Asked } from '#fixtures/lake.js';
-import { bodiesOf, csvOf, writeParquet, type TableRow } from '#fixtures/tables.js';
+import { folder, runLake } from '#fixtures/lake.js';
+import { writeFiles } from '#fixtures/repository.js';
+import { writeRows, type TableRow } from '#fixtures/tables.js';
 
 /** Files, folders and patterns, and folders that are partitions: their names are columns, in every format. */
 
-function tree(t: Test, paths: readonly string[]): string {
+function tree(t: Test, ...paths: readonly string[]): string {
   const root = realpathSync(folder(t));
-  for (const path of paths) {
-    mkdirSync(dirname(join(root, path)), { recursive: true });
-    writeFileSync(join(root, path), '');
-  }
+  writeFiles(root, Object.fromEntries(paths.map((path) => [path, ''])));
   return root;
 }
 
-/** Finds the files of patterns. */
 const engine = Engine.open({});
 t.teardown(async () => (await engine).close());
 
+/** Finds the files of patterns. */
 async function read(root: string, names: readonly string[], options: Partial<FindOptions> = {}) {
   const told: string[] = [];
-  const tell = (line: string): void => void told.push(line);
   const paths = names.map((name) => join(root, name));
-  const files = await findInputs(paths, {
+  const finding = {
     outDir: join(root, 'out'),
-    tell,
+    tell: (line: string) => told.push(line),
     engine: () => engine,
-    ...options,
-  });
+  };
+  const files = await findInputs(paths, { ...finding, ...options });
   const shown = files.map(({ path, output }) => [relative(root, path), relative(root, output)]);
   return { files, told, shown, names: shown.map(([name]) => name) };
 }
 
 t.test('files come by path, numbers by their size, or by the partition of --order', async (t) => {
   const names = ['2025-9-30', '2025-10-01', 'a', 'a9', 'a09', 'a10', 'a10b', 'a99999999999999999999', 'b'];
-  const csvs = names.toSorted().map((name) => `lake/${name}.csv`);
-  const root = tree(t, csvs);
+  const root = tree(t, ...names.toSorted().map((name) => `lake/${name}.csv`));
   const found = (await read(root, ['lake'])).names.map((name) => name?.slice(5, -4));
   t.strictSame(new Set(found.slice(3, 5)), new Set(['a9', 'a09']));
   t.strictSame(found.toSpliced(3, 2), names.toSpliced(3, 2));
-  const regions = tree(
-    t,
-    ['eu/night=01', 'eu/night=03', 'us/night=02'].map((path) => `lake/region=${path}/a.csv`),
-  );
-  const nights = async (order: string) =>
-    (await read(regions, ['lake'], { order })).names.map((name) => name?.slice(-8, -6)).join();
-  t.strictSame([await nights('night'), await nights('at')], ['01,02,03', '01,03,02']);
+  const regions = ['eu/night=01', 'eu/night=03', 'us/night=02'].map((path) => `lake/region=${path}/a.csv`);
+  const lake = tree(t, ...regions);
+  for (const [order, nights] of [
+    ['night', '01,02,03'],
+    ['at', '01,03,02'],
+  ] as const)
+    t.equal((await read(lake, ['lake'], { order })).names.map((name) => name?.slice(-8, -6)).join(), nights);
 });
 
 t.test('the scores of a folder lie in its folders, and no name leads out of it', async (t) => {
   const lake = 'lake/month=10/a.csv lake/month=9/a.csv lake/b.ndjson.gz flat/c.parquet';
   const far = 'far/x/a.csv far/..b=%2e%2e/a.csv other/a.ndjson far/y=..%2f../c.csv';
-  const root = tree(t, `${lake} ${far}`.split(' '));
-  const all = [
-    ['lake/b.ndjson.gz', 'out/b.scores.ndjson'],
-    ['lake/month=9/a.csv', 'out/month=9/a.scores.csv'],
-    ['lake/month=10/a.csv', 'out/month=10/a.scores.csv'],
+  const root = tree(t, ...`${lake} ${far}`.split(' '));
+  const lines = ['lake/b.ndjson.gz', 'out/b.scores.ndjson'];
+  const nine = ['lake/month=9/a.csv', 'out/month=9/a.scores.csv'];
+  const ten = ['lake/month=10/a.csv', 'out/month=10/a.scores.csv'];
+  const outside = [
+    ['other/a.ndjson', 'out/a.scores.ndjson'],
+    ['far/x/a.csv', 'out/x/a.scores.csv'],
+    ['far/y=..%2f../c.csv', 'out/y=..%2f../c.scores.csv'],
   ];
-  const cases: readonly (readonly [
-    names: readonly string[],
-    shown: unknown,
-    options?: Partial<FindOptions>,
-  ])[] = [
-    [['lake'], all],
-    [['lake/*'], all],
-    [['lake/month=*'], all.slice(1)],
-    [['lake/*/?.csv'], all.slice(1)],
-    [['lake/month=9'], [all[1]]],
-    [
-      ['lake/month=10/a.csv', 'lake/month=9/a.csv'],
-      [all[2], all[1]],
-    ],
-    [['flat/c.parquet', 'flat', 'flat/*'], [['flat/c.parquet', 'out/c.scores.parquet']]],
-    [['flat'], [['flat/c.parquet', 'out/c.scores.csv']], { to: 'csv' }],
-    [['lake/month=9'], [['lake/month=9/a.csv', 'lake/month=9/a.scores.csv']], { outDir: undefined }],
-    [
-      ['far/*/../../other/*', 'far', 'far/x/../x/a.csv'],
-      [
-        ['other/a.ndjson', 'out/a.scores.ndjson'],
-        ['far/x/a.csv', 'out/x/a.scores.csv'],
-        ['far/y=..%2f../c.csv', 'out/y=..%2f../c.scores.csv'],
-      ],
-    ],
+  const cases: readonly (readonly [names: string, shown: unknown, options?: Partial<FindOptions>])[] = [
+    ['lake', [lines, nine, ten]],
+    ['lake/*', [lines, nine, ten]],
+    ['lake/month=*', [nine, ten]],
+    ['lake/*/?.csv', [nine, ten]],
+    ['lake/**/a.csv', [nine, ten]],
+    ['lake/month=9', [nine]],
+    ['lake/month=10/a.csv lake/month=9/a.csv', [ten, nine]],
+    ['flat/c.parquet flat flat/*', [['flat/c.parquet', 'out/c.scores.parquet']]],
+    ['flat', [['flat/c.parquet', 'out/c.scores.csv']], { to: 'csv' }],
+    ['lake/month=9', [['lake/month=9/a.csv', 'lake/month=9/a.scores.csv']], { outDir: undefined }],
+    ['far/*/../../other/* far far/x/../x/a.csv', outside],
   ];
-  for (const [names, shown, options] of cases) t.strictSame((await read(root, names, options)).shown, shown);
+  for (const [names, shown, options] of cases)
+    t.strictSame((await read(root, names.split(' '), options)).shown, shown, names);
 });
 
 t.test('what is not read of a folder is told', async (t) => {
-  const hidden = ['_SUCCESS', '.a.parquet.crc', '_temporary/0/a.parquet', '.hidden/a.csv', 'k=1/_b.csv'];
-  const read_ = ['k=1/a.csv', '_k=1/a.csv', 'README.md', '000000_0'];
-  const root = tree(t, [
-    ...[...hidden, ...read_].map((name) => `lake/${name}`),
-    'far/deep/b.csv',
-    'far/c.csv',
-  ]);
+  const hidden = '_SUCCESS .a.parquet.crc _temporary/0/a.parquet .hidden/a.csv k=1/_b.csv';
+  const seen = 'k=1/a.csv _k=1/a.csv README.md 000000_0';
+  const inLake = `${hidden} ${seen}`.split(' ').map((name) => `lake/${name}`);
+  const root = tree(t, ...inLake, 'far/deep/b.csv', 'far/c.csv');
   const socket = createServer().listen(join(root, 'lake/pipe.csv'));
   t.teardown(() => socket.close());
   await once(socket, 'listening');
-  const links: readonly (readonly [name: string, target: string])[] = [
-    ['round', '.'],
-    ['round-again', '../lake'],
-    ['up', '..'],
-    ['up-again', '../..'],
-    ['k=1/up', '..'],
-    ['a-latest', 'k=1'],
-    ['a-latest.csv', 'k=1/a.csv'],
-    ['lost.csv', 'nothing'],
-    ['self', 'self'],
-    ['k=2', '../far/deep'],
-    ['k=3', '../far'],
-    ['n.csv', '../far/c.csv'],
-  ];
-  for (const [name, target] of links) symlinkSync(target, join(root, 'lake', name));
+  const links = {
+    round: '.',
+    'round-again': '../lake',
+    up: '..',
+    'up-again': '../..',
+    'k=1/up': '..',
+    'a-latest': 'k=1',
+    'a-latest.csv': 'k=1/a.csv',
+    'lost.csv': 'nothing',
+    self: 'self',
+    'k=2': '../far/deep',
+    'k=3': '../far',
+    'n.csv': '../far/c.csv',
+  };
+  for (const [name, target] of Object.entries(links)) symlinkSync(target, join(root, 'lake', name));
   const { names, told, shown } = await read(root, ['lake']);
   t.strictSame(names, ['lake/_k=1/a.csv', 'lake/k=1/a.csv', 'lake/n.csv']);
   t.strictSame(shown[2], ['lake/n.csv', 'out/n.scores.csv'], 'a link to elsewhere is followed');
@@ -137,7 +121,7 @@ t.test('what is not read of a folder is told', async (t) => {
   const hive = await read(root, ['lake'], { format: 'parquet' });
   t.ok(hive.names.includes('lake/000000_0'), 'as Hive names its files');
   const written = ['a.scores.csv', 'a.scores.parquet', 'a.bad.ndjson', 'out/a.scores.csv', 'state.json'];
-  const scored = tree(t, ['lake/a.csv', ...written.map((name) => `lake/${name}`)]);
+  const scored = tree(t, 'lake/a.csv', ...written.map((name) => `lake/${name}`));
   for (const outDir of [undefined, join(scored, 'lake/out'), join(scored, 'out')])
     for (const name of ['lake', 'lake/*.*']) {
       const state = join(scored, 'lake/state.json');
@@ -159,7 +143,7 @@ t.test('what would be written twice, a table with versions, and what is not ther
   const files = 'a/x.csv b/x.csv b/x.parquet c/k=1/k=2/x.csv empty/_SUCCESS';
   const versions = 'delta/_delta_log/0.json up/hudi/.hoodie/x ice/metadata/v1.metadata.json';
   const tables = 'delta/a.parquet up/hudi/a.parquet ice/data/a.parquet';
-  const root = tree(t, `${files} ${versions} ${tables}`.split(' '));
+  const root = tree(t, ...`${files} ${versions} ${tables}`.split(' '));
   const cases: readonly (readonly [names: readonly string[], message: RegExp])[] = [
     [['a', 'b/x.csv'], /would both be scored to .*x\.scores\.csv: name the folder above/],
     [['b'], /would both be scored to .*x\.bad\.ndjson: rename one, or give each run/],
@@ -178,17 +162,11 @@ t.test('what would be written twice, a table with versions, and what is not ther
 
 t.test('names of folders are columns', async (t) => {
   const path = 'x=1/lake/a b%20c=%C3%BC%2F/n=__HIVE_DEFAULT_PARTITION__/p=50%/e=/q=a=b/r=Zoë 50%/s=%FC';
-  const { files } = await read(tree(t, [`${path}/a.csv`]), ['x=1']);
-  t.strictSame(files[0]?.partitions, [
-    { name: 'a b c', value: 'ü/' },
-    { name: 'n', value: null },
-    { name: 'p', value: '50%' },
-    { name: 'e', value: '' },
-    { name: 'q', value: 'a=b' },
-    // Not UTF-8, and yet apart from `Zoé 50%` and `%E9`.
-    { name: 'r', value: 'Zoë 50%' },
-    { name: 's', value: '%FC' },
-  ]);
+  const { files } = await read(tree(t, `${path}/a.csv`), ['x=1']);
+  // The last is not UTF-8, and yet apart from `Zoé 50%` and `%E9`.
+  const values = { 'a b c': 'ü/', n: null, p: '50%', e: '', q: 'a=b', r: 'Zoë 50%', s: '%FC' };
+  const columns = Object.entries(values).map(([name, value]) => ({ name, value }));
+  t.strictSame(files[0]?.partitions, columns);
 });
 
 const FORMATS = ['ndjson', 'csv', 'parquet'] as const;
@@ -203,12 +181,6 @@ const NIGHTS: readonly TableRow[] = requestsOf('baseline', 13).map(({ current_se
 }));
 const GOOD = NIGHTS.slice(0, 12);
 
-async function write(path: string, rows: readonly TableRow[]): Promise<void> {
-  mkdirSync(dirname(path), { recursive: true });
-  if (path.endsWith('.parquet')) return writeParquet(path, rows);
-  writeFileSync(path, path.endsWith('.csv') ? csvOf(rows) : bodiesOf(rows, ['id', 'user_id', 'night']));
-}
-
 /** Rows as a partitioned tree: the columns `keys` stand in the names of folders alone. */
 async function writeTree(root: string, rows: readonly TableRow[], keys: readonly string[], format: string) {
   const byFolder = new Map<string, TableRow[]>();
@@ -217,54 +189,49 @@ async function writeTree(root: string, rows: readonly TableRow[], keys: readonly
     const rest = Object.fromEntries(Object.entries(row).filter(([name]) => !keys.includes(name)));
     byFolder.set(at, [...(byFolder.get(at) ?? []), rest]);
   }
-  for (const [at, part] of byFolder) await write(join(root, at, `part-0.${format}`), part);
+  for (const [at, part] of byFolder) await writeRows(join(root, at, `part-0.${format}`), part);
 }
 
 /** Scores all below `path`, with one memory of people. @returns rows and bad rows, by id */
-async function score(t: Test, path: string, keep: readonly string[], asked: Asked = {}) {
+async function score(t: Test, path: string, keep: readonly string[]) {
   const [outDir, state] = [folder(t), join(folder(t), 'state')];
-  const whole: Asked = { outDir, to: 'ndjson', keep, history: HISTORY, state, ...asked };
-  const { files, ...run } = await runLake([path], whole);
-  const idOf = ({ id }: TableRow): number => Number(String(id).slice(1));
+  const { files, told } = await runLake([path], { outDir, to: 'ndjson', keep, history: HISTORY, state });
   const rows = files
     .flatMap(({ rows: scored, bad }) => [...scored, ...bad])
     // An empty cell of CSV is left out.
-    .map(({ file: _file, row: _row, user_id: own, ...rest }) => ({
+    .map(({ file: _file, row: _row, user_id, ...rest }) => ({
       ...rest,
-      user_id: own ? String(own) : null,
+      user_id: user_id ? String(user_id) : null,
     }))
-    .toSorted((a, b) => idOf(a) - idOf(b));
-  return { ...run, rows };
+    .toSorted(
+      (a: TableRow, b: TableRow) => Number(String(a['id']).slice(1)) - Number(String(b['id']).slice(1)),
+    );
+  return { told, rows: rows as readonly TableRow[] };
 }
 
 t.test('a partition is what a column would be, in every format and layout, also of a session', async (t) => {
   const dir = folder(t);
   const keep = ['id', 'user_id', 'night'];
-  await write(join(dir, 'all.ndjson'), NIGHTS);
+  await writeRows(join(dir, 'all.ndjson'), NIGHTS);
   const { rows: expected } = await score(t, join(dir, 'all.ndjson'), keep);
   t.equal(expected.length, 13);
   t.match(expected[11], { id: 'n11', user_id: '10', night: '2026-01-04', memory: Number });
   t.match(expected[12], { user_id: null, status: 422, detail: /the person of this row is missing/ });
-  for (const format of FORMATS)
+  for (const format of FORMATS) {
     // NDJSON has the fields of a session within an object.
     for (const keys of [['night', 'user_id'], format === 'ndjson' ? ['user_id'] : ['night', 'sex', 'age']]) {
       const root = join(dir, `${format}-${keys.join('-')}`);
       await writeTree(root, NIGHTS, keys, format);
       t.strictSame((await score(t, root, keep)).rows, expected, `${format} by ${keys.join()}`);
     }
-});
-
-t.test('a column of the file counts, not the folder; of the path only what is kept is written', async (t) => {
-  for (const format of FORMATS) {
-    const dir = folder(t);
-    await write(join(dir, `own/user_id=99/night=1999-01-01/all.${format}`), GOOD);
-    const own = await score(t, join(dir, 'own'), ['id', 'user_id', 'night']);
+    // A column of the file counts, not the folder; of the path only what is kept is written.
+    await writeRows(join(dir, `own-${format}/user_id=99/night=1999-01-01/all.${format}`), GOOD);
+    const own = await score(t, join(dir, `own-${format}`), keep);
+    t.strictSame(own.rows, expected.slice(0, 12), format);
     const warnings = own.told.filter((line) => line.includes('not the folder'));
     t.match(warnings, [/ user_id of the file counts, not the folder/, / night of the file counts/]);
-    const people = (rows: readonly TableRow[]): unknown => rows.map(({ user_id, night }) => [user_id, night]);
-    t.strictSame(people(own.rows), people(GOOD), format);
-    await writeTree(join(dir, 'tree'), GOOD, ['user_id'], format);
-    const { rows } = await score(t, join(dir, 'tree'), ['id']);
+    await writeTree(join(dir, `people-${format}`), GOOD, ['user_id'], format);
+    const { rows } = await score(t, join(dir, `people-${format}`), ['id']);
     t.match(rows[0], { id: 'n0', user_id: null, night: '2026-01-01' }, format);
   }
 });

@@ -1,5 +1,5 @@
-import { readdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import {
   DurationMillisecond,
@@ -11,53 +11,49 @@ import {
   type DataType,
 } from 'apache-arrow';
 import t from 'tap';
+import type { Format } from '#acuity/lake/input/inputs.js';
 import { registerScore } from '#acuity/commands/score.js';
-import { commanded, folder, runLake, runStream, type Asked } from '#fixtures/lake.js';
+import { PAST, commanded, fileOf, runLake, runStream, type Asked } from '#fixtures/lake.js';
 import { acuity } from '#fixtures/scripts.js';
 import { REPOSITORY } from '#fixtures/repository.js';
-import { arrowOf, queried } from '#fixtures/tables.js';
+import { arrowOf, table } from '#fixtures/tables.js';
 
 /** Refusals before any row is scored, each with its remedy. */
 
-const HISTORY = { person: 'person', order: 'at' };
-const NIGHT = `[60.0, 61.5]::DOUBLE[] AS HR_night, 30 AS age`;
-const AT = `DATE '2026-01-01' AS at`;
 const CSV = 'id,age,sex,person,at\n1,30,M,p,2026-01-01\n';
 const LINE = '{"id":1,"person":"p","at":"2026-01-01","current_session":{"age":30}}\n';
 
-/** The columns of a file of Parquet, or the bytes of another one; then the message. */
-type Case = readonly [content: string | Buffer, message: RegExp | string, asked?: Asked];
+/** Columns of a session. */
+const OF_SESSION: Readonly<Record<string, RegExp>> = {
+  "TIME '07:00:00' AS sleepTimeSeconds": /sleepTimeSeconds is of the type TIME, which is no number/,
+  'INTERVAL 7 HOUR AS sleepTimeSeconds': /is of the type INTERVAL/,
+  "TIMESTAMP '2026-01-01' AS sleepTimeSeconds": /is of the type TIMESTAMP/,
+  "'30' AS age": /age is of the type VARCHAR, which is no number: CAST it/,
+  'true AS age': /BOOLEAN/,
+  '1 AS sex': /the column sex is of the type INTEGER, which is no sex: write M or F/,
+  "[TIME '07:00:00'] AS HR_night": /HR_night is of the type TIME\[\], which can hold no samples/,
+  '60.5 AS HR_night': /can hold no samples/,
+  '30 AS " age", 60 AS height_cm': /the column " age" has space around its name: rename it/,
+};
 
-const PARQUET: readonly Case[] = [
-  [
-    `TIME '07:00:00' AS sleepTimeSeconds, ${NIGHT}`,
-    /sleepTimeSeconds is of the type TIME, which is no number/,
-  ],
-  [`INTERVAL 7 HOUR AS sleepTimeSeconds, ${NIGHT}`, /is of the type INTERVAL/],
-  [`TIMESTAMP '2026-01-01' AS sleepTimeSeconds, ${NIGHT}`, /is of the type TIMESTAMP/],
-  [`'30' AS age`, /age is of the type VARCHAR, which is no number: CAST it/],
-  [`true AS age`, /BOOLEAN/],
-  [`1 AS sex, ${NIGHT}`, /the column sex is of the type INTEGER, which is no sex: write M or F/],
-  [`[TIME '07:00:00'] AS HR_night, 30 AS age`, /HR_night is of the type TIME\[\], which can hold no samples/],
-  [`60.5 AS HR_night, 30 AS age`, /can hold no samples/],
-  [`[{'a': 1}] AS past_sessions, 30 AS age`, /the column past_sessions: a row of a table is one session/],
-  [`30 AS " age", ${NIGHT}`, /the column " age" has space around its name: rename it/],
-  [`1 AS "user", 2 AS pulse`, /no column is named as a field of a session/],
-  ...['true', `'x'::BLOB`, '1.5::DECIMAL(20, 1)', '[1]', `TIMESTAMP '2026-01-01'`, `{'id': 1}`].map(
-    (sql): Case => {
-      const message =
-        /the column person is of the type \S+.*, which can't say whose a row is: make text or whole numbers/;
-      return [`${sql} AS person, ${AT}, ${NIGHT}`, message, { history: HISTORY }];
-    },
+const NOT_WHOSE = /the column person is of the type .*, which can't say whose a row is: make text or whole/;
+const ROW = `SELECT 'p' AS person, DATE '2026-01-01' AS at, 30 AS age`;
+/** Columns in the place of those of a row with a past. */
+const OF_PAST: Readonly<Record<string, RegExp>> = {
+  ...Object.fromEntries(
+    ['true', "'x'::BLOB", '1.5::DECIMAL(20, 1)', '[1]', "TIMESTAMP '2026-01-01'", "{'id': 1}"].map((sql) => [
+      `${sql} AS person`,
+      NOT_WHOSE,
+    ]),
   ),
-  [`1.5::DOUBLE AS person, ${AT}, ${NIGHT}`, /DOUBLE.*astype\("Int64"\)/, { history: HISTORY }],
-  [
-    `1 AS person, TIMESTAMPTZ '2026-01-01 00:00:00+00' AS at, ${NIGHT}`,
+  '1.5::DOUBLE AS person': /DOUBLE.*astype\("Int64"\)/,
+  'TIMESTAMPTZ \'2026-01-01 00:00:00+00\' AS "at"':
     /the column at has times with a zone, and comes in UTC: --zone says whose dates the nights are/,
-    { history: HISTORY },
-  ],
-  [`1 AS person, TIME '07:00:00' AS at, ${NIGHT}`, /TIME.*can't say when a row was/, { history: HISTORY }],
-];
+  'TIME \'07:00:00\' AS "at"': /TIME.*can't say when a row was/,
+};
+
+/** The bytes of a file; then the message. */
+type Case = readonly [content: string | Buffer, message: RegExp | string, asked?: Asked];
 
 const FILES: Readonly<Record<string, readonly Case[]>> = {
   csv: [
@@ -75,7 +71,7 @@ const FILES: Readonly<Record<string, readonly Case[]>> = {
     [
       CSV,
       /^there is no column "Person": did you mean "person"\?$/,
-      { history: { ...HISTORY, person: 'Person' } },
+      { history: { ...PAST, person: 'Person' } },
     ],
     [CSV, /^stress can't be kept: the output has a column of that name/, { keep: ['stress'] }],
     [CSV, /^row can't be kept/, { keep: ['row'] }],
@@ -102,10 +98,7 @@ const FILES: Readonly<Record<string, readonly Case[]>> = {
   ],
   jsonl: [
     [LINE.replace('age', 'AGE'), /^AGE is no field of the service and is ignored; did you mean age\?$/],
-    [
-      LINE.replace('current_s', 'Current_S'),
-      /^Current_Session is no field .* did you mean current_session\?/,
-    ],
+    [LINE.replace('current_s', 'Current_S'), /^Current_Session is no field .* mean current_session\?/],
     [`${LINE.repeat(120)}${LINE.replace('age', 'Age')}`, /^row 121: Age is no field .* did you mean age\?/],
     [`[${LINE.trim()},\n${LINE.trim()}]`, /^this is one array, not a row in each line: jq -c '\.\[\]'/],
     [`[${LINE.trim()}]\n`, /^this is one array/],
@@ -114,7 +107,7 @@ const FILES: Readonly<Record<string, readonly Case[]>> = {
     [Buffer.from(LINE, 'utf16le'), /^this is UTF-16: convert it \(iconv/],
     [Buffer.from(`\ufeff${LINE}`, 'utf16le').swap16(), /^this is UTF-16/],
     ['PAR1 and more', /^this is Parquet: name it \.parquet/],
-    [LINE, /^0.jsonl: Parquet and CSV can be sorted: convert it first$/, { sort: true, history: HISTORY }],
+    [LINE, /^0.jsonl: Parquet and CSV can be sorted: convert it first$/, { sort: true, history: PAST }],
   ],
   'ndjson.gz': [['no gzip', /its compression is damaged/]],
   parquet: [['no Parquet at all', /0.parquet can't be read: it is no Parquet file/]],
@@ -154,25 +147,27 @@ t.test('what can’t be done is said before anything is done', async (t) => {
 });
 
 t.test('a file that can’t be scored ends the run with what to do, and nothing is written', async (t) => {
-  for (const [ending, cases] of Object.entries({ sql: PARQUET, ...FILES }))
-    for (const [content, message, asked] of cases) {
-      const dir = folder(t);
-      const name = ending === 'sql' ? '0.parquet' : `0.${ending}`;
-      const path = join(dir, name);
-      if (ending === 'sql')
-        await queried(`COPY (SELECT ${content.toString()}) TO '${path}' (FORMAT parquet)`);
-      else writeFileSync(path, content);
-      const { error } = await runLake([path], { ...asked, to: 'ndjson' });
-      t.match(error, { message }, `${ending}: ${content.toString().slice(0, 60)}`);
-      t.strictSame(readdirSync(dir), [name]);
-    }
+  const refused = async (path: string, message: RegExp | string, about: string, asked?: Asked) => {
+    const { error } = await runLake([path], { ...asked, to: 'ndjson' });
+    t.match(error, { message }, about);
+    t.strictSame(readdirSync(dirname(path)), [basename(path)]);
+  };
+  const parquet = (selected: string) => table(fileOf(t, '0.parquet'), selected);
+  for (const [sql, message] of Object.entries(OF_SESSION)) await refused(await parquet(sql), message, sql);
+  for (const [sql, message] of Object.entries(OF_PAST))
+    await refused(await parquet(`* REPLACE (${sql}) FROM (${ROW})`), message, sql, { history: PAST });
+  for (const [ending, cases] of Object.entries(FILES))
+    for (const [content, message, asked] of cases)
+      await refused(fileOf(t, `0.${ending}`, content), message, `${ending}: ${content.toString()}`, asked);
 });
 
 t.test('a stream that can’t be scored gives no score; an empty one nothing', async (t) => {
   const duration = (type: DataType, value: unknown, name: string): Uint8Array =>
     tableToIPC(new Table({ age: vectorFromArray([30]), [name]: vectorFromArray([value], type) }));
   const lists = new List(new Field('item', new DurationMillisecond(), true));
-  const cases: readonly (readonly [bytes: Uint8Array, message: RegExp])[] = [
+  const none = new Uint8Array();
+  const whole = arrowOf([{ age: 30 }, { age: 31 }]);
+  const cases: readonly (readonly [bytes: Uint8Array, message: RegExp, format?: Format])[] = [
     [arrowOf([{ id: '1' }]), /no column is named as a field/],
     [
       arrowOf([{ age: 30 }], 'float', 50, 'file'),
@@ -180,31 +175,26 @@ t.test('a stream that can’t be scored gives no score; an empty one nothing', a
     ],
     [duration(new DurationMillisecond(), 7n, 'sleepTimeSeconds'), /sleepTimeSeconds is of the type Duration/],
     [duration(lists, [7n], 'HR_night'), /HR_night is of the type .*Duration.*, which can hold no samples/],
+    [none, /standard input is empty/],
+    [none, /Parquet is read from its end.*name the file/, 'parquet'],
+    [Buffer.from('{"user":1,"pulse":2}\n'), /no field of a session/, 'ndjson'],
   ];
-  for (const [bytes, message] of cases) {
-    const { error, output } = await runStream([bytes], { format: 'arrow' });
-    t.match([error, output.length], [{ message }, 0]);
-  }
-  // Each of these ended as a whole stream of fewer rows, or with an error of the code.
-  const whole = arrowOf([{ age: 30 }, { age: 31 }]);
+  for (const [bytes, message, format = 'arrow'] of cases)
+    t.match(await runStream([bytes], { format }), { error: { message }, output: Buffer.alloc(0) });
+  t.match(await runStream([]), { error: undefined, output: Buffer.alloc(0) });
+  // Each of these ended as a whole stream of fewer rows.
   for (const [bytes, message] of [
     [whole.subarray(0, -8), /the Arrow stream ends too early/],
     [Buffer.concat([whole, whole]), /another Arrow stream follows the first one: read both with --tables/],
-    [Buffer.alloc(0), /standard input is empty/],
   ] as const)
     t.match(await runStream([bytes], { format: 'arrow' }), { error: { name: 'TableError', message } });
-  const wrong = await runStream([Buffer.from('{"user":1,"pulse":2}\n')]);
-  t.match(wrong, { error: { name: 'NamesError' }, output: Buffer.alloc(0) });
-  const piped = await runStream([], { format: 'parquet', to: 'ndjson' });
-  t.match(piped.error, { message: /Parquet is read from its end.*name the file/ });
-  t.match(await runStream([]), { error: undefined, output: Buffer.alloc(0) });
 });
 
 t.test('of several files one with another column ends the run before any is scored', async (t) => {
   const dir = t.testdir({ 'a.csv': CSV, 'b.csv': 'id,age,user\n1,30,M\n' });
   const all = [join(dir, '*.csv')];
   t.match((await runLake(all, { keep: ['user'] })).error, { message: /^there is no column "user"/ });
-  t.match((await runLake(all, { history: HISTORY })).error, {
+  t.match((await runLake(all, { history: PAST })).error, {
     message: /these are 2 files: --person needs --state/,
   });
   t.strictSame(readdirSync(dir), ['a.csv', 'b.csv']);

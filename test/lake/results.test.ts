@@ -1,85 +1,95 @@
-import { appendFileSync, existsSync, readFileSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'; // prettier-ignore
-import { join } from 'node:path';
+import {
+  appendFileSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
-import type { PredictionRequest } from '#acuity/night/request.js';
+import { dateOf } from '#acuity/base/days.js';
+import { seededRandom } from '#acuity/base/random.js';
+import { Histories } from '#acuity/lake/score/histories.js';
+import { StateFile } from '#acuity/lake/score/state.js';
+import type { GivenMeasurement, PredictionRequest } from '#acuity/night/request.js';
 import type { ScoreHandler } from '#acuity/score/scorer.js';
-import { FormulaScorer } from '#fixtures/handScorer.js';
-import { folder, runLake, type Asked } from '#fixtures/lake.js';
-import { linesOf, writeParquet } from '#fixtures/tables.js';
+import { session } from '#fixtures/bodies.js';
+import { FormulaScorer, HAND_MODEL } from '#fixtures/handScorer.js';
+import { PAST, fileOf, folder, runLake, runStream, type Asked } from '#fixtures/lake.js';
+import { CONSTANTS, randomMeasurements } from '#fixtures/measured.js';
+import { bodiesOf, linesOf, writeParquet } from '#fixtures/tables.js';
 
-/** The results of a first run, seen by a second one, by the records beside them. */
+/** The results of a first run and its state, seen by a second one, by the records beside them. */
 
-const PAST = { person: 'person', order: 'at' };
-const row = (at: number, age = 30): object => ({ person: 'p', at, current_session: { age } });
+/** Nights of one person, whose days are numbers: 20260101. */
+const nights = (first: number, ages: readonly number[] = [30]): string =>
+  bodiesOf(ages.map((age, day) => ({ person: 'p', at: first + day, age })));
 const BAD_AGE = 131;
 
-/** A folder with a night in each file, some of them bad rows. */
-function lake(t: Test, ...ages: readonly (readonly number[])[]): string {
-  const dir = join(folder(t));
+/** A folder with the nights of each file, some of them bad rows, and the path of the first. */
+function lake(t: Test, ...ages: readonly (readonly number[])[]) {
+  const dir = folder(t);
   for (const [n, of] of ages.entries())
-    writeFileSync(join(dir, `${n}.ndjson`), linesOf(of.map((age, day) => row(20260101 + 10 * n + day, age))));
-  return dir;
+    writeFileSync(join(dir, `${n}.ndjson`), nights(20260101 + 10 * n, of));
+  return { dir, path: join(dir, '0.ndjson') };
 }
 
-const RESULT = ['0.scores.ndjson', '_0.acuity'];
-
 t.test('other options, another network or another input: an error says which, --again scores', async (t) => {
-  const dir = lake(t, [30]);
-  const path = join(dir, '0.ndjson');
+  const { dir, path } = lake(t, [30]);
   const outDir = folder(t);
   t.match(await runLake([path], { outDir }), { todo: 1, error: undefined });
-  t.strictSame(readdirSync(outDir), RESULT);
+  t.strictSame(readdirSync(outDir), ['0.scores.ndjson', '_0.acuity']);
   const text = readFileSync(join(outDir, '_0.acuity'), 'utf8');
   t.match(JSON.parse(text), { made: { lines: 1, bad: 0, inputs: [{ size: statSync(path).size }] } });
   t.notMatch(text, dir);
-  t.equal(statSync(join(outDir, '_0.acuity')).mode & 0o777, 0o600);
   t.match(await runLake([path], { outDir }), { todo: 0, told: [], error: undefined });
-  const norms = join(folder(t), 'norms.json');
-  writeFileSync(norms, '{}');
-  const model = folder(t);
-  writeFileSync(join(model, 'manifest.json'), '{}');
-  const other = lake(t, [50]);
-  const cases: readonly (readonly [asked: Asked, difference: RegExp, file?: string])[] = [
-    [{ history: PAST }, /: --person \(none then, person now\), --order \(none .*, --late/],
-    [
-      { keep: ['person', 'at'] },
-      /: --keep \(none then, \["person","at"\] now\)\. Give another --out-dir, or --again/,
-    ],
-    [{ to: 'csv' }, /: --to \(ndjson then, csv now\)/],
-    [{ explain: true }, /: --explain \(false then, true now\)/],
-    [
-      { history: PAST, state: join(dir, 'state') },
-      /0.scores.ndjson is there, but its sessions are not in the state/,
-    ],
-    [{ config: { model } }, /: the network\./],
-    [{ config: { norms } }, /: ACUITY_NORMS\./],
-    [{ config: { nightSamplesMax: 9 } }, /: ACUITY_NIGHT_SAMPLES_MAX \(\d+ then, 9 now\)/],
-    [{}, /: the input\. Give/, join(other, '0.ndjson')],
+  const norms = fileOf(t, 'norms.json', '{}');
+  const model = dirname(fileOf(t, 'manifest.json', '{}'));
+  const { path: other } = lake(t, [50]);
+  const keep = ['person', 'at'];
+  const unknown = /0.scores.ndjson is there, but its sessions are not in the state/;
+  const cases: readonly (readonly [difference: RegExp, asked: Asked, file?: string])[] = [
+    [/: --person \(none then, person now\), --order \(none .*, --late/, { history: PAST }],
+    [/: --keep \(none then, \["person","at"\] now\)\. Give another --out-dir, or --again/, { keep }],
+    [/: --to \(ndjson then, csv now\)/, { to: 'csv' }],
+    [/: --explain \(false then, true now\)/, { explain: true }],
+    [unknown, { history: PAST, state: join(dir, 'state') }],
+    [/: the network\./, { config: { model } }],
+    [/: ACUITY_NORMS\./, { config: { norms } }],
+    [/: ACUITY_NIGHT_SAMPLES_MAX \(\d+ then, 9 now\)/, { config: { nightSamplesMax: 9 } }],
+    [/: the input\. Give/, {}, other],
   ];
-  for (const [asked, difference, file = path] of cases) {
+  for (const [difference, asked, file = path] of cases) {
     const { error, files } = await runLake([file], { outDir, ...asked });
     t.match(error, { message: difference });
     t.equal(readFileSync(join(outDir, '_0.acuity'), 'utf8'), text, `${files.length} results, and old ones`);
   }
-  const { files } = await runLake([path], { outDir, keep: ['person'], again: true });
+  const { files } = await runLake([path], { outDir, keep, again: true });
   t.match(files[0]?.rows, [{ person: 'p' }]);
-  t.match(await runLake([path], { outDir, keep: ['person'] }), { todo: 0, error: undefined });
+  t.match(await runLake([path], { outDir, keep }), { todo: 0, error: undefined });
 });
 
 t.test('bad rows of a night fail every run until they are accepted, others never hide', async (t) => {
-  const dir = lake(t, [30, BAD_AGE]);
+  const { dir } = lake(t, [30, BAD_AGE]);
   const outDir = folder(t);
   const night = (asked: Asked = {}) => runLake([dir], { outDir, ...asked });
   const bad = /0.ndjson: 1 row has no scores, see .*0.bad.ndjson; --accept-bad/;
   t.match(await night(), { todo: 1, tally: { badLines: 1 }, hasFormerBad: false });
   for (let next = 1; next < 3; next++) {
-    writeFileSync(join(dir, `${next}.ndjson`), linesOf([row(20260201 + next)]));
+    writeFileSync(join(dir, `${next}.ndjson`), nights(20260201 + next));
     t.match(await night(), { todo: 1, told: [bad], tally: { badLines: 0 }, hasFormerBad: true });
     t.match(await night(), { todo: 0, told: [bad], hasFormerBad: true }, 'a retry is not green');
   }
   t.match(await night({ acceptBad: true }), { todo: 0, told: [], hasFormerBad: false });
   t.match(await night(), { todo: 0, told: [], hasFormerBad: false });
-  writeFileSync(join(dir, '3.ndjson'), linesOf([row(20260301, BAD_AGE)]));
+  writeFileSync(join(dir, '3.ndjson'), nights(20260301, [BAD_AGE]));
   t.match(
     await night({ acceptBad: true }),
     { todo: 1, tally: { badLines: 1 } },
@@ -100,41 +110,37 @@ class Meanwhile extends FormulaScorer {
   }
 }
 
-/** Changes of an input or its result, and what the next run tells; the one with a state ends with an error. */
+/** The next run tells of a change of an input or its result; one with a state ends with an error. */
 const CHANGES: readonly (readonly [change: (dir: string) => void, told: RegExp, withState: RegExp])[] = [
   [
     (dir) => utimesSync(join(dir, '0.ndjson'), 1e9, 1e9), // older than its scores, too
     /0.ndjson: it has changed since its scores were made, and it is scored again/,
     /it was written again, and the state has its former/,
   ],
-  ...['', '{"kind":"acuity result"', '{}', 'null', '[]', undefined].map(
-    (left) =>
-      [
-        (dir: string) => {
-          if (left === undefined) rmSync(join(dir, '_0.acuity'));
-          else writeFileSync(join(dir, '_0.acuity'), left);
-        },
-        /no record says how its scores were made, and it is scored again/,
-        /in the state, and its scores have no record: remove/,
-      ] as const,
-  ),
+  ...['', '{"kind":"acuity result"', '{}', 'null', '[]', undefined].map((left) => {
+    const change = (dir: string): void => {
+      rmSync(join(dir, '_0.acuity'));
+      if (left !== undefined) writeFileSync(join(dir, '_0.acuity'), left);
+    };
+    const told = /no record says how its scores were made, and it is scored again/;
+    return [change, told, /in the state, and its scores have no record: remove/] as const;
+  }),
 ];
 
 t.test(
-  'a changed input, or a result without a record, is scored again, and told; with a state an error',
+  'a changed input, or one without a record, is scored again, and told; with a state an error',
   async (t) => {
-    for (const [change, told, withState] of CHANGES)
-      for (const message of [undefined, withState]) {
-        const dir = lake(t, [30]);
-        const path = join(dir, '0.ndjson');
-        const kept: Asked = message === undefined ? {} : { history: PAST, state: join(dir, 'state') };
+    for (const [change, told, message] of CHANGES)
+      for (const hasState of [false, true]) {
+        const { dir, path } = lake(t, [30]);
+        const kept: Asked = hasState ? { history: PAST, state: join(dir, 'state') } : {};
         t.match(await runLake([path], kept), { todo: 1, error: undefined });
         change(dir);
         t.match(
           await runLake([path], kept),
-          message ? { error: { message } } : { todo: 1, told: [told, String] },
+          hasState ? { error: { message } } : { todo: 1, told: [told, String] },
         );
-        if (message === undefined) continue;
+        if (!hasState) continue;
         rmSync(join(dir, 'state'));
         const error = { message: /its sessions are not in the state/ };
         t.match(await runLake([path], kept), { error });
@@ -142,27 +148,27 @@ t.test(
   },
 );
 
-for (const change of ['grown', 'replaced'] as const)
-  for (const state of [undefined, 'state'])
-    t.test(
-      `an input ${change} while it is read, ${state}, has no result, and all of it is scored next`,
-      async (t) => {
-        const dir = lake(t, [30]);
-        const path = join(dir, '0.ndjson');
-        const scorer = new Meanwhile(() => {
-          if (change === 'grown') return appendFileSync(path, linesOf([row(20260110)]));
-          writeFileSync(`${path}.new`, linesOf([row(20260101), row(20260110)]));
-          renameSync(`${path}.new`, path);
-        });
-        const asked: Asked = state === undefined ? {} : { history: PAST, state: join(dir, state) };
-        t.match((await runLake([path], { ...asked, scorer })).error, {
-          name: 'TryAgainError',
-          message: /changed while it was read.* run the command again/,
-        });
-        t.strictSame(readdirSync(dir), ['0.ndjson'], 'no result, and nothing in the state');
-        t.equal((await runLake([path], asked)).files[0]?.rows.length, 2);
-      },
-    );
+t.test('an input that grows or is replaced while it is read has no result, and is scored next', async (t) => {
+  const changes: readonly ((path: string) => void)[] = [
+    (path) => appendFileSync(path, nights(20260110)),
+    (path) => {
+      writeFileSync(`${path}.new`, nights(20260101, [30, 30]));
+      renameSync(`${path}.new`, path);
+    },
+  ];
+  for (const change of changes)
+    for (const hasState of [false, true]) {
+      const { dir, path } = lake(t, [30]);
+      const scorer = new Meanwhile(() => change(path));
+      const asked: Asked = hasState ? { history: PAST, state: join(dir, 'state') } : {};
+      t.match((await runLake([path], { ...asked, scorer })).error, {
+        name: 'TryAgainError',
+        message: /changed while it was read.* run the command again/,
+      });
+      t.strictSame(readdirSync(dir), ['0.ndjson'], 'no result, and nothing in the state');
+      t.equal((await runLake([path], asked)).files[0]?.rows.length, 2);
+    }
+});
 
 t.test('under --sort a new or changed input has all scored again; a SELECT always is', async (t) => {
   const dir = folder(t);
@@ -203,8 +209,7 @@ t.test('under --sort a new or changed input has all scored again; a SELECT alway
 t.test('a run that was killed leaves at each step what the next one goes on with', async (t) => {
   const OWN = ['0.scores.ndjson', '0.bad.ndjson'] as const;
   for (const hasState of [false, true]) {
-    const dir = lake(t, [30, BAD_AGE]);
-    const path = join(dir, '0.ndjson');
+    const { dir, path } = lake(t, [30, BAD_AGE]);
     const state = join(dir, 'state');
     const asked: Asked = hasState ? { history: PAST, state } : {};
     const all = () => readdirSync(dir).map((name) => [name, readFileSync(join(dir, name), 'utf8')]);
@@ -212,8 +217,15 @@ t.test('a run that was killed leaves at each step what the next one goes on with
       names.forEach((name) => renameSync(join(dir, name), join(dir, `${name}.partial`)));
     const gone = (...names: readonly string[]): void =>
       names.forEach((name) => rmSync(join(dir, name), { force: true }));
-    for (const name of OWN) writeFileSync(join(dir, `${name}.partial`), 'left by a run that was killed');
+    // Left by another run, or put there by somebody else.
+    const elsewhere = fileOf(t, 'elsewhere', 'of somebody else');
+    for (const name of OWN) symlinkSync(elsewhere, join(dir, `${name}.partial`));
     t.match(await runLake([path], asked), { todo: 1, error: undefined });
+    t.equal(readFileSync(elsewhere, 'utf8'), 'of somebody else');
+    for (const name of readdirSync(dir).filter((own) => own !== '0.ndjson')) {
+      const { mode } = lstatSync(join(dir, name));
+      t.equal(mode.toString(8), '100600', `${name} is a file of its own, its owner’s alone`);
+    }
     const whole = all();
     const steps: readonly (readonly [todo: number, kill: () => void])[] = [
       [0, () => aside(OWN[0])],
@@ -234,30 +246,119 @@ t.test('a run that was killed leaves at each step what the next one goes on with
   }
 });
 
-t.test('of two runs over one file the second says so; over others both are whole', async (t) => {
-  const dir = lake(t, [30], [31]);
-  const [one = '', other = ''] = ['0.ndjson', '1.ndjson'].map((name) => join(dir, name));
-  let runs: Promise<unknown>[] = [];
-  const scorer = new Meanwhile(() => (runs = [runLake([one]), runLake([other])]));
-  t.match(await runLake([one], { scorer }), { todo: 1, error: undefined });
-  const [same, far] = await Promise.all(runs);
-  t.match(same, { error: { name: 'FileLockError', message: /_0.acuity.lock is held by process \d+/ } });
-  t.match(far, { todo: 1, error: undefined });
-  t.strictSame(readdirSync(dir), [
-    '0.ndjson',
-    '0.scores.ndjson',
-    '1.ndjson',
-    '1.scores.ndjson',
-    '_0.acuity',
-    '_1.acuity',
-  ]);
-  t.match(await runLake([one, other]), { todo: 0 });
-  const later = new Meanwhile(() => (runs = [runLake([other], { again: true, keep: ['person'] })]));
-  const third = join(dir, '2.ndjson');
-  writeFileSync(third, linesOf([row(20260401)]));
-  // The second file is made anew by another run after this one has looked at it.
-  const { error } = await runLake([third, other], { again: true, scorer: later, history: undefined });
-  await Promise.all(runs);
-  t.match(error, { name: /TryAgainError|FileLockError/ });
-  t.ok(existsSync(join(dir, '2.scores.ndjson')));
+t.test(
+  'of two runs over a file, or with a state by any name, the second says so; others are whole',
+  async (t) => {
+    const { dir } = lake(t, [30], [31], [32]);
+    const [first = '', one = '', other = ''] = [0, 1, 2].map((n) => join(dir, `${n}.ndjson`));
+    const by = (name: string): Asked => ({ history: PAST, state: join(dir, name) });
+    t.match(await runLake([first], by('state')), { todo: 1, error: undefined });
+    symlinkSync(join(dir, 'state'), join(dir, 'link'));
+    let runs: Promise<unknown>[] = [];
+    const scorer = new Meanwhile(() => {
+      runs = [
+        runLake([other]),
+        runLake([one]),
+        ...['state', 'link'].map((name) => runLake([first], by(name))),
+      ];
+    });
+    t.match(await runLake([one], { ...by('link'), scorer }), { todo: 1, error: undefined });
+    const [far, ...same] = await Promise.all(runs);
+    t.match(far, { todo: 1, error: undefined });
+    const held = (file: string): RegExp =>
+      new RegExp(`${file}\\.lock is held by process \\d+ on .*wait until it ends, or delete the lock`, 's');
+    for (const [at, file] of ['_1.acuity', 'state', 'state'].entries())
+      t.match(same[at], { files: [], error: { name: 'FileLockError', message: held(file) } });
+    t.match(await runLake([first, one], by('link')), { todo: 0, error: undefined });
+    const results = [0, 1, 2].flatMap((n) => [`${n}.ndjson`, `${n}.scores.ndjson`, `_${n}.acuity`]);
+    t.strictSame(readdirSync(dir), [...results, 'link', 'state'].toSorted());
+
+    const later = new Meanwhile(() => (runs = [runLake([other], { again: true, keep: ['person'] })]));
+    const third = join(dir, '3.ndjson');
+    writeFileSync(third, nights(20260401));
+    // The second file is made anew by another run after this one has looked at it.
+    const { error } = await runLake([third, other], { again: true, scorer: later });
+    await Promise.all(runs);
+    t.match(error, { name: /TryAgainError|FileLockError/ });
+    t.ok(existsSync(join(dir, '3.scores.ndjson')));
+  },
+);
+
+const DAY = 20_000;
+/** With many measurements a session has series too. */
+const nightOf = (person: string, day: number, given: readonly GivenMeasurement[] = []): object => ({
+  person,
+  at: dateOf(DAY + day),
+  current_session: given.length > 2 ? session(day) : { age: 30 + day },
+  measurements: given.map(({ day: on, ...one }) => ({ ...one, on: dateOf(on) })),
+});
+
+class MeasuringScorer extends FormulaScorer {
+  override readonly model = { ...HAND_MODEL, measured: CONSTANTS };
+}
+
+/** Scores rows with a state. @returns the output without the numbers of rows */
+async function scoreWith(state: string, rows: readonly object[]): Promise<string> {
+  const { output, error } = await runStream(linesOf(rows), {
+    history: PAST,
+    state,
+    scorer: new MeasuringScorer(),
+  });
+  if (error !== undefined) throw error;
+  return output.toString().replaceAll(/"(row|line)":\d+/g, '');
+}
+
+t.test('two runs with a state are as one: scores and state, byte for byte', async (t) => {
+  const random = seededRandom(3);
+  // One has more measurements than there is room for beside the nights of others; long names need several pieces.
+  const others = Array.from({ length: 1_000 }, (_, n) => `p${n}\u2028`.padStart(2_000, '.'));
+  const rows = Array.from({ length: 40 }, (_, day) => {
+    const given = (count: number) => randomMeasurements(random, { count, day: DAY + day, daysBack: 90 });
+    const some = others.filter((_name, n) => day <= n % 9).map((name) => nightOf(name, day));
+    const late = day % 6 === 1 ? [nightOf('late', 6 - day)] : []; // all but the first are, by the state
+    return [...some, nightOf('few', day, given(day % 2)), nightOf('many', day, given(5)), ...late];
+  }).flat();
+  const [dir, half] = [folder(t), Math.floor(rows.length / 2)];
+  const [whole, state] = [join(dir, 'whole'), join(dir, 'state')];
+  const first = await scoreWith(state, rows.slice(0, half));
+  if (process.geteuid?.() === 0) chownSync(state, 65534, 65534);
+  t.equal(first + (await scoreWith(state, rows.slice(half))), await scoreWith(whole, rows));
+  t.match(first, '"memory"');
+  t.ok(statSync(state).size > 2 ** 21);
+  t.equal(readFileSync(state, 'utf8'), readFileSync(whole, 'utf8'));
+  t.equal(statSync(state).uid, process.geteuid?.(), 'others that may write to its folder may go on with it');
+});
+
+t.test('a damaged state is refused with what to do, without a value of it', async (t) => {
+  const path = join(folder(t), 'state');
+  const refusal = async (bytes: string | Buffer): Promise<string> => {
+    writeFileSync(path, bytes);
+    return new StateFile(path, new Histories(9)).load().then(() => 'taken', String);
+  };
+  await scoreWith(path, [nightOf('secret', 0), nightOf('other', 0)]);
+  const good = readFileSync(path);
+  const [head = '', first = '', second = '', end = ''] = good.toString().split('\n');
+  const cases: readonly (readonly [lines: readonly string[], message: RegExp])[] = [
+    [[], /is empty/],
+    [['{"a":1}'], /is no state file/],
+    [['[1,2'], /line 1/],
+    [[head.replace(/"format":\d+/, '"format":0'), first, second, end], /another version.*or remove/],
+    [[head, first, second], /is cut short.*bring back a copy/],
+    [[head, first, end], /line 3.*bring back a copy/],
+    [[head, first, first, end], /line 3/],
+    [[head, first, second, end, first], /line 5/],
+    [[head, '{"secret":1}', end], /line 2/],
+  ];
+  for (const [lines, message] of cases) {
+    const error = await refusal(lines.map((line) => `${line}\n`).join(''));
+    t.match(error, message);
+    t.notMatch(error, /secret/);
+  }
+  t.equal(await refusal(good), 'taken');
+  for (let at = 0; at < good.length - 1; at++) {
+    const damaged = Buffer.from(good);
+    damaged[at] = (damaged[at] ?? 0) ^ 1;
+    const error = await refusal(damaged);
+    if (!/state/.test(error)) t.fail(`byte ${at}: ${error}`);
+  }
 });

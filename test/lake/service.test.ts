@@ -1,13 +1,13 @@
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { readRecording, type Recording } from '#adapters/recording.js';
+import type { Recording } from '#adapters/recording.js';
 import { seededRandom } from '#acuity/base/random.js';
 import { PROBLEMS } from '#acuity/contract/problems.js';
 import type { PredictionRequestBody } from '#acuity/contract/request.js';
 import type { PredictionResponse } from '#acuity/contract/response.js';
 import { dateOf } from '#acuity/base/days.js';
-import { FIELDS_OF_A_SESSION, LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
+import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import { session } from '#fixtures/bodies.js';
 import {
   fileOf,
@@ -21,9 +21,9 @@ import {
 } from '#fixtures/lake.js';
 import { LONG_PROVIDERS, longRecording } from '#fixtures/longRecordings.js';
 import { MODEL, changeManifest, copyModel } from '#fixtures/model.js';
-import { REPOSITORY } from '#fixtures/repository.js';
+import { textOf } from '#fixtures/repository.js';
 import { startServer } from '#fixtures/server.js';
-import { arrowOf, csvOf, linesOf, rowsOfArrow, writeParquet, type TableRow } from '#fixtures/tables.js';
+import { arrowOf, csvOf, linesOf, writeParquet, type TableRow } from '#fixtures/tables.js';
 
 /** The scores of `acuity score` are those of the service, night by night with `history`, `night` and `measurements`. */
 
@@ -76,24 +76,22 @@ function nights(): Night[] {
   });
 }
 
-/** The night as a body has it. */
-function bodyOf(row: Night) {
-  const { id: _id, person: _person, night: _night, ...rest } = row;
+/** The night as a line of NDJSON, and in the body of a request. */
+function lineOf({ id, person, night, ...rest }: TableRow): object {
   const entries = Object.entries(rest);
   const current_session = Object.fromEntries(entries.filter(([name]) => !name.startsWith('measured_')));
-  const measurements = (['attention', 'stress', 'valence'] as const).flatMap((score) => {
-    const [value, reliability] = [row[`measured_${score}`], row[`measured_${score}_reliability`]];
+  const measurements = ['attention', 'stress', 'valence'].flatMap((score) => {
+    const [value, reliability] = [rest[`measured_${score}`], rest[`measured_${score}_reliability`]];
     return value === undefined ? [] : [{ score, value, ...(reliability !== undefined && { reliability }) }];
   });
-  return { current_session, measurements };
+  return { id, person, night, current_session, measurements };
 }
 
 const ROWS = nights();
 const histories = new Map<string, string>();
 const EXPECTED: PredictionResponse[] = [];
 for (const row of ROWS) {
-  const history = histories.get(row.person) ?? '';
-  const body = { ...bodyOf(row), history, night: row.night, explain: true };
+  const body = { ...lineOf(row), history: histories.get(row.person) ?? '', explain: true };
   const answer = await predict(body as PredictionRequestBody);
   histories.set(row.person, answer.history ?? '');
   EXPECTED.push(answer);
@@ -114,157 +112,120 @@ const explained = (rows: readonly TableRow[]): unknown =>
     typeof explanation === 'string' ? (JSON.parse(explanation) as unknown) : explanation,
   );
 
-const BAD = { person: 'p1', night: dateOf(FIRST_DAY), age: 131 };
-
 t.test('in two files with a state, for any number of workers: scores, explanations, histories', async (t) => {
-  const lines = [...ROWS.slice(0, 5), BAD, ...ROWS.slice(5)].map((row) => {
-    const { id, person, night } = row as Night & { readonly id: unknown };
-    return { id, person, night, ...bodyOf(row as Night) };
-  });
-  const [a, b] = [linesOf(lines.slice(0, 50)), linesOf(lines.slice(50))];
-  const dir = t.testdir({ in: { 'a.ndjson': a, 'b.ndjson': b } });
+  const bad = { person: 'p1', night: dateOf(FIRST_DAY), age: 131 };
+  const rows = [...ROWS.slice(0, 5), bad, ...ROWS.slice(5)];
   const outputs: string[][] = [];
-  for (const [workers, own] of [scorer, await modelScorer(t, MODEL, 2)].entries()) {
-    const [outDir, state] = [join(dir, String(workers)), join(dir, `state-${workers}`)];
+  const two = await modelScorer(t, MODEL, 2);
+  for (const [at, format] of ['parquet', 'csv', 'ndjson', 'ndjson'].entries()) {
+    const dir = folder(t);
+    for (const [name, part] of Object.entries({ a: rows.slice(0, 57), b: rows.slice(57) })) {
+      const path = join(dir, `${name}.${format}`);
+      if (format === 'parquet') await writeParquet(path, part, 'double');
+      else writeFileSync(path, format === 'csv' ? csvOf(part) : linesOf(part.map(lineOf)));
+    }
+    const [outDir, state] = [folder(t), join(dir, 'state')];
+    const own = at % 2 === 0 ? scorer : two;
     const asked: Asked = { ...BY_PERSON, scorer: own, outDir, state, explain: true };
-    const { files } = await runLake([join(dir, 'in')], asked);
-    t.strictSame(readdirSync(outDir).toSorted(), [
-      '_a.acuity',
-      '_b.acuity',
-      'a.bad.ndjson',
-      'a.scores.ndjson',
-      'b.scores.ndjson',
-    ]);
-    const rows = files.flatMap((file) => file.rows);
-    t.strictSame(rows.map(said), SAID);
-    t.strictSame(explained(rows), EXPLAINED);
-    t.match(files[0]?.bad, [
-      { person: 'p1', file: 'a.ndjson', row: 6, detail: [{ loc: ['body', 'current_session', 'age'] }] },
-    ]);
+    const { told } = await runLake([join(dir, `a.${format}`)], asked);
+    if (format !== 'ndjson') t.match(told[0], /all \d+ fields .* found; measured attention, stress, valence/);
+    const { files } = await runLake([dir], asked);
+    const results = ['_a.acuity', '_b.acuity', 'a.bad.ndjson', `a.scores.${format}`, `b.scores.${format}`];
+    t.strictSame(readdirSync(outDir), results);
+    const scored = files.flatMap((file) => file.rows);
+    t.strictSame(scored.map(said), SAID, format);
+    t.strictSame(explained(scored), EXPLAINED, format);
+    const place = { person: 'p1', file: `a.${format}`, row: 6 };
+    t.match(files[0]?.bad, [{ ...place, detail: [{ loc: ['body', 'current_session', 'age'] }] }]);
     const people = readFileSync(state, 'utf8').split('\n').slice(1, -2);
     t.strictSame(new Map(people.map((line) => JSON.parse(line) as [string, string])), histories);
-    outputs.push([...files.map(({ text }) => text), readFileSync(state, 'utf8')]);
+    outputs.push(files.map(({ text }) => text));
+    if (format !== 'csv') continue;
+    const alone = await scoreOne(join(dir, 'b.csv'), { ...BY_PERSON, outDir: folder(t) });
+    t.notMatch(alone.text, 'unmeasured', 'these columns are of the measurements in the state');
   }
-  t.strictSame(outputs[0], outputs[1], 'the same bytes');
+  t.strictSame(outputs[2], outputs[3], 'the same bytes');
+  const asked: Asked = { ...BY_PERSON, format: 'arrow', explain: true };
+  const { rows: answers } = await runStream([arrowOf(ROWS, 'double')], asked);
+  t.strictSame([answers.map(said), explained(answers)], [SAID, EXPLAINED]);
 });
 
-t.test('in tables of every format; with a state the columns of measurements stay', async (t) => {
-  const dir = folder(t);
-  const path = join(dir, 'pages.parquet');
-  await writeParquet(path, ROWS, 'double');
-  const parquet = await scoreOne(path, BY_PERSON);
-  t.strictSame(parquet.rows.map(said), SAID);
-  t.match(parquet.told[0], 'measured attention, stress, valence');
-  const both = await scoreOne(path, { ...BY_PERSON, explain: true, outDir: folder(t) });
-  t.strictSame(explained(both.rows), EXPLAINED);
-  const asked = { ...BY_PERSON, format: 'arrow', explain: true } as const;
-  const { output } = await runStream([arrowOf(ROWS, 'double')], asked);
-  const arrow = rowsOfArrow(output);
-  t.strictSame([arrow.map(said), explained(arrow)], [SAID, EXPLAINED]);
-  const half = ROWS.length / 2;
-  writeFileSync(join(dir, '1.csv'), csvOf(ROWS.slice(0, half)));
-  writeFileSync(join(dir, '2.csv'), csvOf(ROWS.slice(half)));
-  const state = join(dir, 'state');
-  const scored: TableRow[] = [];
-  for (const name of ['1.csv', '2.csv'])
-    scored.push(...(await scoreOne(join(dir, name), { ...BY_PERSON, state })).rows);
-  t.strictSame(scored.map(said), SAID);
-  t.notMatch((await scoreOne(join(dir, '2.csv'), { ...BY_PERSON, outDir: folder(t) })).text, 'unmeasured');
-});
-
-t.test('lines of standard input, also with a recording, which has the scores of its session', async (t) => {
-  const document = JSON.parse(
-    readFileSync(join(REPOSITORY, 'docs/examples/request.json'), 'utf8'),
-  ) as PredictionRequestBody;
-  const other: PredictionRequestBody = { current_session: { age: 70, sex: 'M', HR_night: [80, 82, 81] } };
-  const file = readFileSync(join(REPOSITORY, 'assets/try/recordings.json'), 'utf8');
-  const recordings = Object.values(JSON.parse(file) as Readonly<Record<string, Recording>>);
-  const lines = [
-    document,
-    other,
-    ...recordings.map((recording) => ({ current_session: { recording, age: 34 } })),
-    ...recordings.map((recording) => ({ current_session: readRecording(recording, { age: 34 }).session })),
-    { current_session: { recording: { provider: 'oura', sleep: { data: [{ bedtime_start: 1 }] } } } },
-  ];
-  const text = `${JSON.stringify(document)}\nnonsense\n${linesOf(lines.slice(1))}`;
-  const { output, told, tally } = await runStream([Buffer.from(text)], { scorer });
-  const answers = rowsOf(output.toString());
-  const [first, bad, second, ...rest] = answers;
-  const asked = [await predict(document), await predict(other)];
-  t.match(
-    [first, second],
-    asked.map((answer) => ({ ...answer, inference_time_ms: Number })),
-  );
-  t.strictSame(bad, { row: 2, error: { line: 2, status: 400, detail: 'Malformed JSON at byte 1' } });
-  t.strictSame(told.slice(0, 2), [
-    `standard input: all ${FIELDS_OF_A_SESSION.length} fields of a session found`,
-    'standard input: row 2 has no scores (400): Malformed JSON at byte 1',
-  ]);
-  t.match(told[2], /recording.*sleep.*bedtime_start/);
-  t.match(tally, { lines: lines.length + 1, badLines: 2, firstBadLine: 2 });
-  const { length } = recordings;
-  t.strictSame(rest.slice(0, length).map(said), rest.slice(length, -1).map(said));
-});
-
-t.test('a recording that is too long, or at which our code fails, is a bad row', async (t) => {
-  const file = readFileSync(join(REPOSITORY, 'assets/try/recordings.json'), 'utf8');
-  const { oura: recording } = JSON.parse(file) as Readonly<Record<string, Recording>>;
-  const sound = JSON.stringify({ current_session: { recording } });
-  const { parse } = JSON;
-  t.teardown(() => (JSON.parse = parse));
-  JSON.parse = (text: string): unknown => {
-    if (text.includes('"fails"')) throw new TypeError('a mistake of ours');
-    return parse(text);
-  };
-  const failing = sound.replace('"long_sleep"', '"fails"');
-  const lines = [...LONG_PROVIDERS.map((provider) => longRecording(provider, 1_900_000)), failing, sound];
-  const { output, tally } = await runStream([Buffer.from(lines.join('\n'))], { scorer });
-  const rows = rowsOf(output.toString()) as { readonly error?: { readonly detail: unknown } }[];
-  for (const row of rows.slice(0, LONG_PROVIDERS.length))
-    t.match(row.error?.detail, [{ type: 'too_long', msg: /400000 values/ }]);
-  t.match(rows.slice(LONG_PROVIDERS.length), [
-    { error: { status: 500, detail: PROBLEMS.internal.detail } },
-    { error: undefined },
-  ]);
-  t.match(tally, { lines: lines.length, badLines: LONG_PROVIDERS.length + 1 });
-});
+t.test(
+  'lines of standard input, also with recordings, and those at which reading or our code fails',
+  async (t) => {
+    const file = textOf('assets/try/recordings.json');
+    const recordings = Object.values(JSON.parse(file) as Readonly<Record<string, Recording>>);
+    const session = { age: 70, sex: 'M', HR_night: [80, 82, 81] };
+    const sessions: readonly object[] = [session, ...recordings.map((recording) => ({ recording, age: 34 }))];
+    const sound = sessions.map((current_session) => JSON.stringify({ current_session }));
+    const answers: object[] = [];
+    for (const line of sound) {
+      const { recording: _recording, ...own } = await predict(JSON.parse(line) as PredictionRequestBody);
+      answers.push({ ...own, inference_time_ms: Number });
+    }
+    const { parse } = JSON;
+    t.teardown(() => (JSON.parse = parse));
+    JSON.parse = (text: string): unknown => {
+      if (text.includes('"fails"')) throw new TypeError('a mistake of ours');
+      return parse(text);
+    };
+    const recording = { provider: 'oura', sleep: { data: [{ bedtime_start: 1 }] } };
+    const lines = [
+      'nonsense',
+      JSON.stringify({ current_session: { recording } }),
+      ...LONG_PROVIDERS.map((provider) => longRecording(provider, 1_900_000)),
+      sound.find((line) => line.includes('"long_sleep"'))?.replace('"long_sleep"', '"fails"') ?? '',
+      ...sound,
+    ];
+    const { output, told, tally } = await runStream([Buffer.from(lines.join('\n'))], { scorer });
+    t.match(rowsOf(output.toString()), [
+      { row: 1, error: { line: 1, status: 400, detail: 'Malformed JSON at byte 1' } },
+      { error: { status: 422 } },
+      ...LONG_PROVIDERS.map(() => ({ error: { detail: [{ type: 'too_long', msg: /400000 values/ }] } })),
+      { error: { status: 500, detail: PROBLEMS.internal.detail } },
+      ...answers,
+    ]);
+    t.equal(told[1], 'standard input: row 1 has no scores (400): Malformed JSON at byte 1');
+    t.match(told[2], /recording.*sleep.*bedtime_start/);
+    t.equal(told[4], 'standard input: more rows have no scores, see "error" in their places');
+    t.match(tally, { lines: lines.length, badLines: lines.length - sound.length, firstBadLine: 1 });
+  },
+);
 
 t.test('a wrong measurement is a bad row, told by its column; one too late is counted', async (t) => {
   const night = dateOf(FIRST_DAY);
-  const cells = [
-    { measured_memory: 'High' },
-    { measured_memory: 101 },
-    { measured_arousal: 84 },
-    { measured_memory: 50, measured_memory_reliability: 2 },
-    { measured_memory: ' 50 ', measured_arousal: 'High' },
-  ];
+  const wrong = [
+    [{ measured_memory: 'High' }, 'measured_memory', 'number_type'],
+    [{ measured_memory: 101 }, 'measured_memory', 'less_than_equal'],
+    [{ measured_arousal: 84 }, 'measured_arousal', 'literal_error'],
+    [
+      { measured_memory: 50, measured_memory_reliability: 2 },
+      'measured_memory_reliability',
+      'less_than_equal',
+    ],
+  ] as const;
+  const cells = [...wrong.map(([cell]) => cell), { measured_memory: ' 50 ', measured_arousal: 'High' }];
   const csv = csvOf(cells.map((cell) => ({ person: 'a', night, age: 30, ...cell })));
-  const { bad, told } = await scoreOne(fileOf(t, 'cells.csv', csv), BY_PERSON);
-  t.match(told[1], /row 1.*measured_memory/);
-  t.match(bad, [
-    { row: 1, detail: [{ loc: ['body', 'measured_memory'], type: 'number_type' }] },
-    { row: 2, detail: [{ loc: ['body', 'measured_memory'], type: 'less_than_equal' }] },
-    { row: 3, detail: [{ loc: ['body', 'measured_arousal'], type: 'literal_error' }] },
-    { row: 4, detail: [{ loc: ['body', 'measured_memory_reliability'], type: 'less_than_equal' }] },
-  ]);
-  t.equal(bad.length, 4);
+  const scored = await scoreOne(fileOf(t, 'cells.csv', csv), BY_PERSON);
+  t.match(scored.told[1], /row 1.*measured_memory/);
+  t.match(
+    scored.bad,
+    wrong.map(([, name, type], at) => ({ row: at + 1, detail: [{ loc: ['body', name], type }] })),
+  );
+  t.equal(scored.bad.length, wrong.length);
 
-  const published = readFileSync(join(REPOSITORY, 'packages/norms/published.json'), 'utf8');
-  const { pss10 } = JSON.parse(published) as { readonly pss10: object };
+  const { pss10 } = JSON.parse(textOf('packages/norms/published.json')) as { readonly pss10: object };
   const norms = fileOf(t, 'norms.json', JSON.stringify({ 'own-scale': { ...pss10, score: 'memory' } }));
+  const tested = [{ test: 'own-scale', result: 17 }];
   const stress = Array.from({ length: 10 }, (_, day) => {
     return { score: 'stress', value: 50, on: dateOf(FIRST_DAY - day) };
   });
-  const cases: readonly (readonly [measurements: readonly object[], person?: string, age?: number | null])[] =
-    [
-      [stress],
-      [stress.slice(8)],
-      [[{ test: 'own-scale', result: 17 }], 'b'],
-      [[{ test: 'own-scale', result: 17 }], 'c', null],
-    ];
-  const rows = cases.map(([measurements, person = 'a', age = 30]) => {
-    return { person, night, current_session: { age }, measurements };
-  });
+  const rows = [
+    { person: 'a', night, current_session: { age: 30 }, measurements: stress },
+    { person: 'a', night, current_session: { age: 30 }, measurements: stress.slice(8) },
+    { person: 'b', night, current_session: { age: 30 }, measurements: tested },
+    { person: 'c', night, current_session: { age: null }, measurements: tested },
+  ];
   const asked = { ...BY_PERSON, config: { norms } };
   const { tally, files } = await runLake([fileOf(t, 'lines.ndjson', linesOf(rows))], asked);
   t.equal(tally.ignored, 2);
@@ -280,8 +241,10 @@ t.test('a model that takes none refuses rows with measurements, and a state that
   const model = copyModel(join(dir, 'model'));
   changeManifest(model, (manifest) => ({ ...manifest, measured: undefined }));
   const without = await modelScorer(t, model);
-  const [first, second] = [ROWS.slice(0, 1), ROWS.slice(-1)].map((rows) => fileOf(t, 'a.csv', csvOf(rows)));
-  if (first === undefined || second === undefined) throw new Error('no files');
+  const [first, second] = [
+    fileOf(t, 'a.csv', csvOf(ROWS.slice(0, 1))),
+    fileOf(t, 'a.csv', csvOf(ROWS.slice(-1))),
+  ];
   const refused = await scoreOne(first, { history: HISTORY, scorer: without, outDir: join(dir, 'refused') });
   t.match(refused.bad, [{ detail: /takes no measurements/ }]);
   const state = join(dir, 'state');

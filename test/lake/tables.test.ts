@@ -6,22 +6,22 @@ import { Engine } from '#acuity/lake/input/engine.js';
 import { TableError } from '#acuity/lake/errors.js';
 import { requestsOf } from '#acuity/tune/load/payloads.js';
 import { HandScorer } from '#fixtures/handScorer.js';
-import { fileOf, folder, rowsOf, runLake, runStream, scoreOne } from '#fixtures/lake.js';
+import { PAST, fileOf, folder, rowsOf, runLake, runStream, scoreOne, type Asked } from '#fixtures/lake.js';
 import { REPOSITORY } from '#fixtures/repository.js';
 import {
   arrowOf,
   bodiesOf,
   csvOf,
+  nights,
   queried,
-  rowsOfArrow,
+  table,
   valuesOf,
   writeParquet,
   type TableRow,
 } from '#fixtures/tables.js';
 
-/** Reading tables and writing them; scores are a formula of the row. */
+/** Reading tables, one or many by --sort and --sql, and writing them; scores are a formula of the row. */
 
-const HISTORY = { person: 'person', order: 'at' };
 const KEEP = ['id', 'n'];
 const ROWS = 160;
 /** Ways in which each file is damaged, as with `ACUITY_TEST_DAMAGES=1000 npm test -- lake/tables`. */
@@ -50,18 +50,12 @@ function rows(): TableRow[] {
 }
 
 const ALL = rows();
-const BODIES = bodiesOf(ALL, [...KEEP, 'person', 'at']);
+const BODIES = bodiesOf(ALL);
 
 /** A stream of Arrow in pieces of a few kilobytes. */
 function* piecesOf(of: readonly TableRow[]) {
   const bytes = arrowOf(of, 'int');
   for (let at = 0; at < bytes.length; at += 9_999) yield bytes.subarray(at, at + 9_999);
-}
-
-/** Writes a table from columns of SQL. */
-async function table(path: string, columns: string, from = ''): Promise<string> {
-  await queried(`COPY (SELECT ${columns} ${from}) TO '${path.replaceAll("'", "''")}' (FORMAT parquet)`);
-  return path;
 }
 
 t.test('a table has the scores and the refusals of the same rows in JSON, in every format', async (t) => {
@@ -72,7 +66,7 @@ t.test('a table has the scores and the refusals of the same rows in JSON, in eve
   for (const samples of ['float', 'double', 'int'] as const)
     await writeParquet(path(`${samples}.parquet`), ALL, samples);
   const names = readdirSync(dir);
-  for (const history of [undefined, HISTORY]) {
+  for (const history of [undefined, PAST]) {
     const asked = { to: 'ndjson', outDir: folder(t), history, keep: KEEP } as const;
     const expected = await scoreOne(path('json.ndjson'), asked);
     t.equal(expected.rows.length, ROWS - expected.bad.length);
@@ -89,35 +83,22 @@ t.test('a table has the scores and the refusals of the same rows in JSON, in eve
 });
 
 t.test('what is written is the same in every format', async (t) => {
-  const dir = t.testdir({ 'a.ndjson': BODIES });
-  const path = join(dir, 'a.ndjson');
-  const { rows: expected } = await scoreOne(path, { keep: KEEP });
-  const plain = ({ inference_time_ms: _ms, n, ...row }: TableRow): TableRow => {
-    const cells = Object.entries(row).map(([name, cell]) => [
-      name,
-      typeof cell === 'bigint' ? Number(cell) : cell,
-    ]);
-    return { ...(Object.fromEntries(cells) as TableRow), n: Number(n) };
-  };
-  const asked = { outDir: join(dir, 'out'), keep: KEEP };
-  const parquet = await scoreOne(path, { ...asked, to: 'parquet' });
-  t.strictSame(parquet.rows.map(plain), expected.map(plain));
-  const csv = (await scoreOne(path, { ...asked, to: 'csv', again: true })).text.split('\n');
-  const [first = {}] = expected.map(plain);
-  const [id, ...names] = csv[0]?.split(',') ?? [];
-  t.strictSame([id, ...names].toSorted(), Object.keys(first).toSorted());
-  t.equal(csv[1], `"night 0, ""é""",${names.map((name) => String(first[name])).join()}`);
-  t.equal(csv.length, expected.length + 2);
+  const path = fileOf(t, 'a.ndjson', BODIES);
+  const asked = { keep: KEEP, outDir: folder(t), again: true };
+  const plain = ({ inference_time_ms: _ms, error: _error, ...row }: TableRow): object =>
+    Object.fromEntries(Object.entries(row).map(([name, cell]) => [name, String(cell)]));
+  const expected = (await scoreOne(path, { ...asked, to: 'ndjson' })).rows.map(plain);
+  for (const to of ['parquet', 'csv'] as const)
+    t.strictSame((await scoreOne(path, { ...asked, to })).rows.map(plain), expected, to);
   // In a stream the bad rows stand in their places. What is kept may stand in any column.
   for (const of of [ALL, ALL.map(({ id, ...others }) => ({ ...others, id }))]) {
-    const { output, tally } = await runStream(piecesOf(of), { format: 'arrow', to: 'arrow', keep: KEEP });
-    const found = rowsOfArrow(output);
+    const asStream = { format: 'arrow', keep: KEEP } as const;
+    const { rows: found, tally } = await runStream(piecesOf(of), asStream);
     t.strictSame(valuesOf(found, 'id'), valuesOf(ALL, 'id'));
     const bad = found.filter(({ error }) => error !== null);
     t.equal(bad.length, tally.badLines);
     t.match(bad[0], { C_SCORE: null, valence: null, model: null, error: /"status":422/ });
-    const scored = found.filter(({ error }) => error === null).map(({ error: _error, ...row }) => plain(row));
-    t.strictSame(scored, expected.map(plain));
+    t.strictSame(found.filter(({ error }) => error === null).map(plain), expected);
   }
 });
 
@@ -144,10 +125,10 @@ t.test('samples and numbers of every kind are read as a body would be, or refuse
     t.match(files[index]?.bad ?? [], detail === undefined ? [] : [{ id: index, row: 1, detail }], sql);
   }
   const series = [[60, null, 61], [60, NaN, 61], [60, Infinity], [60]].map((HR_night) => ({ HR_night }));
-  const { output } = await runStream([arrowOf([...series, { age: NaN }])], { format: 'arrow', to: 'ndjson' });
+  const asStream = { format: 'arrow', to: 'ndjson' } as const;
+  const stream = await runStream([arrowOf([...series, { age: NaN }])], asStream);
   const second = { detail: at('HR_night', 1) };
-  const errors = valuesOf(rowsOf(output.toString()), 'error');
-  t.match(errors, [second, second, second, undefined, { detail: at('age') }]);
+  t.match(valuesOf(stream.rows, 'error'), [second, second, second, undefined, { detail: at('age') }]);
 });
 
 t.test('a path means one file, with any letters in it', async (t) => {
@@ -178,7 +159,7 @@ t.test('what is kept keeps its type and its value, and is no part of the request
     `true AS explain`,
     `170141183460469231731687303715884105727::HUGEINT AS n`,
   ];
-  const path = await table(join(dir, 'a.parquet'), `${kept.join(', ')}, 30 AS age`, 'FROM range(3)');
+  const path = await table(join(dir, 'a.parquet'), `${kept.join(', ')}, 30 AS age FROM range(3)`);
   const names = [...'abcdefghijkl', 'explain', 'n'];
   const { input } = await scoreOne(path, { keep: names });
   const select = `SELECT ${names.map((name) => `${name}::VARCHAR AS ${name}`).join(', ')} FROM`;
@@ -202,17 +183,17 @@ t.test('people are never mixed up: ids keep their digits, names their letters', 
   const cells = `person,at,age\n${ids.map((id) => `${id},2026-01-01,30\n`).join('')}`;
   for (const path of [fileOf(t, 'a.ndjson', lines), fileOf(t, 'a.csv', cells)]) {
     const scorer = new HandScorer();
-    await scoreOne(path, { history: HISTORY, scorer });
+    await scoreOne(path, { history: PAST, scorer });
     t.strictSame(scorer.past, [[], [], [], []], path);
   }
   const latin = Buffer.concat([Buffer.from(line('"Müller"')), Buffer.from(line('"Müller"'), 'latin1')]);
-  const { rows: one, bad } = await scoreOne(fileOf(t, 'b.ndjson', latin), { history: HISTORY });
+  const { rows: one, bad } = await scoreOne(fileOf(t, 'b.ndjson', latin), { history: PAST });
   t.match([one.length, bad], [1, [{ row: 2, detail: /not UTF-8, perhaps Latin-1/ }]]);
   const csv = fileOf(t, 'b.csv', Buffer.from('person,at,age\nMüller,2026-01-01,30\n', 'latin1'));
-  const refusal = await scoreOne(csv, { history: HISTORY }).catch(String);
+  const refusal = await scoreOne(csv, { history: PAST }).catch(String);
   t.match(refusal, /b.csv can't be read in line 2: it is not UTF-8: give --encoding latin-1/);
   t.notMatch(refusal, /ller/, 'no value of a row');
-  const read = await scoreOne(csv, { history: HISTORY, encoding: 'latin-1' });
+  const read = await scoreOne(csv, { history: PAST, encoding: 'latin-1' });
   t.match(read.text, /^person.*\nMüller,/);
 });
 
@@ -373,10 +354,9 @@ t.test('persons and nights of any type: a time has the date of its zone, a numbe
   for (const [type, nights, person = `'p'`, zone] of cases) {
     const path = fileOf(t, 'a.parquet');
     const values = nights.split(',').map((night) => `'2026${night}'`);
-    const columns = `${person} AS person, unnest([${values.join()}])::${type} AS at, 30 AS age`;
-    await queried(`COPY (SELECT ${columns}) TO '${path}' (FORMAT parquet)`);
+    await table(path, `${person} AS person, unnest([${values.join()}])::${type} AS at, 30 AS age`);
     const scorer = new HandScorer();
-    const { bad } = await scoreOne(path, { history: HISTORY, scorer, zone });
+    const { bad } = await scoreOne(path, { history: PAST, scorer, zone });
     t.strictSame([bad, scorer.past], [[], [[], [], [2]]], `${type} ${zone}`);
   }
 });
@@ -413,25 +393,19 @@ t.test('names of columns count in any case; one line says which were found', asy
 
 t.test('person, order and row go through to every output, which has its columns without rows', async (t) => {
   const path = fileOf(t, '0.parquet');
-  await writeParquet(
-    path,
-    ALL.slice(0, 40).map((row, n) => ({ ...row, id: `n${n}`, at: n === 30 ? 0 : row['at'] })),
-  );
+  await writeParquet(path, nights(40));
   for (const to of ['ndjson', 'csv', 'parquet'] as const) {
-    const { rows: found, bad } = await scoreOne(path, { to, history: HISTORY, outDir: folder(t) });
+    const { rows: found } = await scoreOne(path, { to, history: PAST, outDir: folder(t) });
     t.strictSame(Object.keys(found[0] ?? {}).slice(0, 5), ['id', 'person', 'at', 'row', 'C_SCORE'], to);
     t.equal(Number(found.at(-1)?.['row']), 40);
-    const late = { person: 'p10', file: '0.parquet', row: 31, detail: /^earlier than .*: sort the input/ };
-    t.match(bad.at(-1), late);
   }
   const columnsOf = async (rows: string): Promise<unknown> => {
-    const own = fileOf(t, 'a.parquet');
-    await queried(`COPY (${rows}) TO '${own}' (FORMAT parquet)`);
-    return queried(`DESCRIBE FROM '${(await scoreOne(own, { history: HISTORY })).input.output}'`);
+    const own = await table(fileOf(t, 'a.parquet'), rows);
+    return queried(`DESCRIBE FROM '${(await scoreOne(own, { history: PAST })).input.output}'`);
   };
-  const expected = await columnsOf(`FROM '${path}'`);
-  t.strictSame(await columnsOf(`FROM '${path}' LIMIT 0`), expected);
-  t.strictSame(await columnsOf(`SELECT * REPLACE (131 AS age) FROM '${path}'`), expected);
+  const expected = await columnsOf(`* FROM '${path}'`);
+  t.strictSame(await columnsOf(`* FROM '${path}' LIMIT 0`), expected);
+  t.strictSame(await columnsOf(`* REPLACE (131 AS age) FROM '${path}'`), expected);
 });
 
 t.test('a damaged table says so, wherever it is damaged, and the next one is read', async (t) => {
@@ -454,11 +428,72 @@ t.test('a damaged table says so, wherever it is damaged, and the next one is rea
   }
   t.ok(broken > 0);
   // The footer says 101 rows: the first of its counts is the table's, a zigzag after the mark of an i64.
-  const path = await table(join(dir, 'a.parquet'), '30 AS age', 'FROM range(100)');
+  const path = await table(join(dir, 'a.parquet'), '30 AS age FROM range(100)');
   const bytes = readFileSync(path);
   const footer = bytes.length - 8 - bytes.readInt32LE(bytes.length - 8);
   bytes[bytes.indexOf(Buffer.from([0x16, 0xc8, 0x01]), footer) + 1] = 0xca;
   writeFileSync(path, bytes);
   const message = "a.parquet can't be read: 100 of its 101 rows came";
   await t.rejects(scoreOne(path), { name: 'TableError', message });
+});
+
+const ids = (of: readonly TableRow[] = []): unknown => of.map(({ id, memory }) => [id, memory]);
+
+t.test('--sort: the rows of all files come by person and night, and none is late', async (t) => {
+  const one = fileOf(t, 'one.parquet');
+  const all = nights(30, 3);
+  await writeParquet(
+    one,
+    all.map((_, at) => all[(at * 7) % 30] ?? {}),
+  );
+  const paths: string[] = [];
+  for (const part of [0, 1, 2])
+    paths.push(
+      await table(
+        fileOf(t, `${part}.parquet`),
+        `* FROM '${one}' WHERE sleepTimeSeconds::INT // 3 % 3 = ${part}`,
+      ),
+    );
+  const asked = { history: PAST, to: 'ndjson', sort: true } as const;
+  const { files, error } = await runLake(paths, { ...asked, outDir: folder(t) });
+  t.equal(error, undefined);
+  const { rows = [], bad } = files[0] ?? {};
+  t.strictSame(bad, []);
+  const order = rows.map(({ person, at }) => `${String(person)} ${String(at)}`);
+  t.strictSame(order, order.toSorted());
+  const numbers = valuesOf(rows, 'row').map(Number);
+  t.strictSame(new Set(numbers), new Set(Array.from({ length: 30 }, (_, n) => n + 1)), 'as they were read');
+  t.strictSame(ids(rows), ids((await scoreOne(one, asked)).rows));
+  const night = `'n' AS id, 'p0' AS person, DATE '2026-01-01' AS at, 30 AS age`;
+  const other = await table(join(folder(t), 'other.parquet'), night);
+  const odd = await runLake([one, other], { ...asked, outDir: folder(t) });
+  t.match(odd.error, { message: /differ in .*: give both the same columns/ });
+});
+
+t.test('--sql: a join with renamed columns is what the table would be; no SELECT is refused', async (t) => {
+  const path = fileOf(t, 'a.parquet');
+  await writeParquet(path, nights(30));
+  const run = (sql: string, more: Asked = {}) =>
+    runLake([], { sql, to: 'ndjson', outDir: folder(t), ...more });
+  const { told, files } = await run(
+    `SELECT n.* EXCLUDE (HR_night, age), n.HR_night AS hr_NIGHT, p.age AS "AGE"
+     FROM read_parquet('${path}', file_row_number = true) n JOIN (SELECT id, age FROM '${path}') p USING (id)
+     ORDER BY n.file_row_number;`,
+  );
+  t.match(told, [/^the query: (?!.*not found .*\b(HR_night|age)\b).* found/]);
+  t.strictSame(ids(files[0]?.rows), ids((await scoreOne(path, { to: 'ndjson' })).rows));
+  const cases: readonly (readonly [sql: string, message: RegExp, extension?: string])[] = [
+    ['SELECT 1; SELECT 2', /give one SELECT/],
+    [`COPY (SELECT 1) TO '/tmp/x'`, /no SELECT|give one/],
+    ['SELECT x FROM nowhere', /Table with name nowhere does not exist/],
+    [`SELECT 30 AS age FROM 's3://a/b.parquet'`, /it takes an extension: give --extension/],
+    [`SELECT 30 AS age FROM delta_scan('x')`, /it takes an extension/],
+    ["SELECT CAST('secret' AS INTEGER) AS age", /a value can't be cast to the type requested/],
+    ['SELECT 30 AS age', /--extension none: DuckDB 1\.5\.5 has no such extension here/, 'none'],
+  ];
+  for (const [sql, message, extension] of cases) {
+    const { error } = await run(sql, extension === undefined ? {} : { extension: [extension] });
+    t.match(error, { message }, sql);
+    t.notMatch(String(error), /secret/);
+  }
 });

@@ -125,7 +125,7 @@ export class Run {
   private readonly told = new Map<string, string>();
 
   constructor(
-    private readonly config: RunConfig,
+    config: RunConfig,
     private readonly options: ScoreOptions,
     private readonly tally: RowTally,
     private readonly say: (line: string) => void,
@@ -148,9 +148,9 @@ export class Run {
     if (this.histories !== undefined && state !== undefined)
       this.state = new StateFile(state, this.histories);
     const { again = false, acceptBad = false } = options;
-    const shapeOf = (input: Input): Shape => this.shapeOf(input);
-    const own = { model: config.model, state: this.state, again, acceptBad, shapeOf, tally, say };
-    if (options.into === undefined) this.results = new Results({ ...own, engine: this.engine });
+    const own = { model: config.model, state: this.state, again, acceptBad, tally, say };
+    if (options.into === undefined)
+      this.results = new Results({ ...own, shape: shapeOf(options, config), engine: this.engine });
   }
 
   /** Whether rows come from standard input, and go to standard output. */
@@ -313,30 +313,6 @@ export class Run {
     if (into === undefined) await (sink as ScoreSink).end();
   }
 
-  /** The options that shape the result of an input; null is none given. */
-  private shapeOf({ format, outputFormat }: Input): Shape {
-    const { keep, explain, history, late, sort, state, encoding, zone, sql } = this.options;
-    const { norms, daySamplesMax, nightSamplesMax, bodyMaxBytes } = this.config;
-    return {
-      '--keep': keep ?? null,
-      '--explain': explain === true,
-      '--person': history?.person ?? null,
-      '--order': history?.order ?? null,
-      '--zone': zone ?? null,
-      '--late': history === undefined ? null : late,
-      '--sort': sort === true,
-      '--state': state !== undefined,
-      '--format': format,
-      '--to': outputFormat,
-      '--encoding': encoding ?? null,
-      '--sql': sql === undefined ? null : digestOf(sql),
-      ACUITY_NORMS: norms === '' ? null : digestOf(readFileSync(norms, 'utf8')),
-      ACUITY_DAY_SAMPLES_MAX: daySamplesMax,
-      ACUITY_NIGHT_SAMPLES_MAX: nightSamplesMax,
-      ACUITY_BODY_MAX_BYTES: bodyMaxBytes,
-    };
-  }
-
   /** @throws OperatorError if the state has measurements and the model takes none */
   private checkMeasured({ measured, version }: ScoringModel): void {
     if (measured === undefined && this.histories?.areMeasured === true)
@@ -381,4 +357,26 @@ export class Run {
       explainsEach ? scorer.admitExplained(request, place) : scorer.admit(request, place);
     return { explainsEach, constants, admit };
   }
+}
+
+/** The options and variables that shape all results; null is none given. */
+function shapeOf(options: ScoreOptions, config: RunConfig): Shape {
+  const { keep, explain, history, late, sort, state, encoding, zone, sql } = options;
+  const { norms, daySamplesMax, nightSamplesMax, bodyMaxBytes } = config;
+  return {
+    '--keep': keep ?? null,
+    '--explain': explain === true,
+    '--person': history?.person ?? null,
+    '--order': history?.order ?? null,
+    '--zone': zone ?? null,
+    '--late': history === undefined ? null : late,
+    '--sort': sort === true,
+    '--state': state !== undefined,
+    '--encoding': encoding ?? null,
+    '--sql': sql === undefined ? null : digestOf(sql),
+    ACUITY_NORMS: norms === '' ? null : digestOf(readFileSync(norms, 'utf8')),
+    ACUITY_DAY_SAMPLES_MAX: daySamplesMax,
+    ACUITY_NIGHT_SAMPLES_MAX: nightSamplesMax,
+    ACUITY_BODY_MAX_BYTES: bodyMaxBytes,
+  };
 }

@@ -132,15 +132,15 @@ t.test('what is not read of a folder is told', async (t) => {
   });
   t.match(listed, {
     names: ['lake/a.csv'],
-    told: [/^not read: 1 named for scores, bad rows or the state \(.*out\/a\.scores\.csv\)$/],
+    told: [/^not read: 1 named as scores, bad rows, their records or the state \(.*out\/a\.scores\.csv\)$/],
   });
   t.match((await read(scored, ['lake'])).told, [
-    /4 scores, bad rows or their records \(a\.bad\.ndjson, a\.scores\.csv, a\.scores\.parquet, …\)/,
+    /4 named as scores, bad rows, their records or the state \(a\.bad\.ndjson, a\.scores\.csv, a\.scores\.parquet, …\)/,
   ]);
 });
 
 t.test('what would be written twice, a table with versions, and what is not there are refused', async (t) => {
-  const files = 'a/x.csv b/x.csv b/x.parquet c/k=1/k=2/x.csv empty/_SUCCESS';
+  const files = 'a.scores.csv a/x.csv b/x.csv b/x.parquet c/k=1/k=2/x.csv empty/_SUCCESS';
   const versions = 'delta/_delta_log/0.json up/hudi/.hoodie/x ice/metadata/v1.metadata.json';
   const tables = 'delta/a.parquet up/hudi/a.parquet ice/data/a.parquet';
   const root = tree(t, ...`${files} ${versions} ${tables}`.split(' '));
@@ -156,6 +156,7 @@ t.test('what would be written twice, a table with versions, and what is not ther
     [['none.csv'], /there is no such file/],
     [['none/*.csv'], /there is no such file/],
     [['a/*.parquet'], /no file matches/],
+    [['a.scores.csv'], /no file can be scored: 1 named as scores/],
   ];
   for (const [names, message] of cases) await t.rejects(read(root, names), message);
 });

@@ -109,11 +109,12 @@ export async function findInputs(names: readonly string[], options: FindOptions)
   const named = new Map<string, NamedFile>();
   for (const name of names)
     for (const file of await filesOf(name, options)) if (!named.has(file.path)) named.set(file.path, file);
-  const own = new Set([...named.values()].flatMap((file) => ownFiles(file, options)));
-  const passed = [...named.keys()].filter((path) => own.has(path));
-  if (passed.length > 0)
-    options.tell?.(`not read: ${counted('named for scores, bad rows or the state', passed)}`);
-  const inputs = [...named.values()].flatMap((file) => (own.has(file.path) ? [] : [inputOf(file, options)]));
+  const own = [...named.keys()].filter((path) => isOwn(path, options));
+  if (own.length === named.size) throw new OperatorError(`no file can be scored: ${counted(OWN, own)}`);
+  if (own.length > 0) options.tell?.(`not read: ${counted(OWN, own)}`);
+  const inputs = [...named.values()].flatMap((file) =>
+    own.includes(file.path) ? [] : [inputOf(file, options)],
+  );
   if (options.isRead !== true) refuseSharedOutputs(inputs);
   const { order } = options;
   const valueOf = ({ partitions }: Input): string | null | undefined =>
@@ -223,17 +224,6 @@ function mirrored({ path, base }: NamedFile): string {
 
 function isWithin(path: string, folder: string): boolean {
   return `${path}${sep}`.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);
-}
-
-/** The outputs and state files that runs of this command write for a file, in any format. */
-function ownFiles(file: NamedFile, options: FindOptions): string[] {
-  const { stem } = formatOf(basename(file.path));
-  const scores = FORMATS.map((format) => `${stem}.scores.${format}`);
-  const names = [...scores, `${stem}.bad.ndjson`, `_${stem}.bad.ndjson`];
-  const written = [dirname(file.path), outputFolder(file, options)].flatMap((folder) =>
-    names.map((name) => below(folder, name)),
-  );
-  return options.state === undefined ? written : [...written, resolve(options.state)];
 }
 
 function refuseSharedOutputs(inputs: readonly Input[]): void {
@@ -369,12 +359,19 @@ function counted(kind: string, names: readonly string[]): string {
 
 /** The names of this command's outputs, and of the lock of one being made. */
 const OUTPUT = /\.(scores\.[a-z]+|bad\.ndjson|acuity|acuity\.lock)$/;
+const OWN = 'named as scores, bad rows, their records or the state';
 
-function whyNot(name: string, { path, entry }: Found, { format }: FindOptions): string | undefined {
+/** Whether this command writes a file of that name; `--state` may have any. */
+function isOwn(path: string, { state }: FindOptions): boolean {
+  return OUTPUT.test(path) || (state !== undefined && path === resolve(state));
+}
+
+function whyNot(name: string, { path, entry }: Found, options: FindOptions): string | undefined {
+  const { format } = options;
   // The rule of Spark and Hive: a column's name may begin so.
   const isHidden = (part: string): boolean =>
     part.startsWith('.') || (part.startsWith('_') && !part.includes('='));
-  if (OUTPUT.test(name)) return 'scores, bad rows or their records';
+  if (isOwn(path, options)) return OWN;
   if (entry?.isSymbolicLink() === true && !existsSync(path)) return 'a link to nothing';
   if (entry?.isSymbolicLink() === true && !statSync(path).isFile())
     return 'a link to no file: name what it leads to';

@@ -1,8 +1,7 @@
 import { measuredFields, respond, withFields } from '../../night/respond.js';
 import { OUTPUT_COLUMNS } from '../../model/tensors.js';
 import type { Job } from '../score/job.js';
-import type { RowProblem } from '../errors.js';
-import { besideScores, type LineOptions } from './scoreColumns.js';
+import { besideScores, errorOf, type LineOptions } from './scoreColumns.js';
 
 /** The lines of a page as NDJSON, each with its line feed. */
 export class LineWriter {
@@ -18,9 +17,8 @@ export class LineWriter {
   text(job: Job): string {
     let text = '';
     for (let row = 0; row < job.page.rows; row++) {
-      const problem = job.problems.get(row);
-      if (problem === undefined) text += this.scored(job, row);
-      else if (this.options.isStream) text += this.refused(job, row, problem);
+      if (!job.problems.has(row)) text += this.scored(job, row);
+      else if (this.options.isStream) text += this.refused(job, row);
     }
     return text;
   }
@@ -56,9 +54,9 @@ export class LineWriter {
     return `{${keptMembers(keep, job, row)}"row":${job.page.numberOf(row)},${body.slice(1, -1)},${beside}${this.model}`;
   }
 
-  private refused(job: Job, row: number, { status, detail }: RowProblem): string {
-    const line = job.page.numberOf(row);
-    return `{${keptMembers(this.options.keep, job, row)}"row":${line},"error":${JSON.stringify({ line, status, detail })}}\n`;
+  private refused(job: Job, row: number): string {
+    const kept = keptMembers(this.options.keep, job, row);
+    return `{${kept}"row":${job.page.numberOf(row)},"error":${errorOf(job, row, 'ndjson')}}\n`;
   }
 }
 

@@ -48,8 +48,8 @@ export interface ResultsOptions {
   readonly state: StateFile | undefined;
   readonly again: boolean;
   readonly acceptBad: boolean;
-  /** The part of the command that shapes the result of an input. */
-  readonly shapeOf: (input: Input) => Shape;
+  /** The part of the command that shapes all results. */
+  readonly shape: Shape;
   readonly tally: Readonly<RowTally>;
   readonly say: (line: string) => void;
   readonly engine: () => Promise<Engine>;
@@ -70,7 +70,7 @@ export class Results {
 
   /** Whether the input is finished; gives a result its name that a killed run could not. @throws OperatorError */
   async isDone(input: Input): Promise<boolean> {
-    const { again, state, shapeOf, say } = this.options;
+    const { again, state, say } = this.options;
     const { output } = input;
     const record = await this.recordOf(input);
     this.former.set(input.record, record);
@@ -89,7 +89,7 @@ export class Results {
     const { inputs } = record.made;
     const marks = await this.marksOf(input);
     const isOther = marks.length === 1 && inputs.length === 1 && marks[0]?.name !== inputs[0]?.name;
-    const difference = differenceOf(record, this.network(), shapeOf(input)) ?? (isOther && 'the input');
+    const difference = differenceOf(record, this.network(), this.shapeOf(input)) ?? (isOther && 'the input');
     if (difference !== false)
       throw new OperatorError(
         `${output} was made with other ones than this command's: ${difference}. Give another --out-dir, or --again to score it anew`,
@@ -124,7 +124,7 @@ export class Results {
    */
   make(input: Input, score: (files: OutputFiles) => Promise<void>): Promise<void> {
     return this.alone(input, async () => {
-      const { engine, tally, state, shapeOf } = this.options;
+      const { engine, tally, state } = this.options;
       if (!isDeepStrictEqual(await this.recordOf(input), this.former.get(input.record)))
         throw new TryAgainError('another run has scored it meanwhile: run the command again');
       const { lines, badLines } = tally;
@@ -136,7 +136,7 @@ export class Results {
         if (!isDeepStrictEqual(inputs, await this.marksOf(input)))
           throw new TryAgainError('it changed while it was read, and is not finished: run the command again');
         const counts = { lines: tally.lines - lines, bad: tally.badLines - badLines };
-        const [acuity, network, options] = [packageVersion(), this.network(), shapeOf(input)];
+        const [acuity, network, options] = [packageVersion(), this.network(), this.shapeOf(input)];
         const made = { acuity, network, options, inputs, ...counts };
         const save = (): void => {
           state?.inputs.set(this.nameInState(input), digestOf(JSON.stringify(made)));
@@ -148,6 +148,10 @@ export class Results {
         throw error;
       }
     });
+  }
+
+  private shapeOf({ format, outputFormat }: Input): Shape {
+    return { ...this.options.shape, '--format': format, '--to': outputFormat };
   }
 
   /** `work` while no other process makes this result; in a store none can know. */

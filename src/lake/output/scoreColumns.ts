@@ -124,7 +124,8 @@ function scoresIn({ problems, scores }: Job, row: number): Float32Array | undefi
   return problems.size > 0 && problems.has(row) ? undefined : scores;
 }
 
-function errorOf({ page, problems }: Job, row: number, format: Format): string | undefined {
+/** The error of a bad row in its place, as JSON; a record of Arrow has no line. */
+export function errorOf({ page, problems }: Job, row: number, format: Format): string | undefined {
   const problem = problems.get(row);
   if (problem === undefined) return undefined;
   return JSON.stringify(format === 'arrow' ? problem : { line: page.numberOf(row), ...problem });

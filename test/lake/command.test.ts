@@ -50,9 +50,8 @@ t.test('what the engine sets aside is its owner’s, gone at the end, and after 
   // No process has the number of the last two; one is another user's where the test may say so, and stays.
   const isRoot = process.geteuid?.() === 0;
   const others = ['acuity-lake-of-another', ...(isRoot ? ['acuity-lake-99999999-theirs'] : [])];
-  const dir = t.testdir(
-    Object.fromEntries([...others, 'acuity-lake-99999999-ours'].map((name) => [name, {}])),
-  );
+  const all = [...others, 'acuity-lake-99999999-ours'];
+  const dir = t.testdir(Object.fromEntries(all.map((name) => [name, {}])));
   if (isRoot) chownSync(join(dir, 'acuity-lake-99999999-theirs'), 65534, 65534);
   const { TMPDIR } = process.env;
   t.teardown(() => (TMPDIR === undefined ? delete process.env['TMPDIR'] : (process.env['TMPDIR'] = TMPDIR)));

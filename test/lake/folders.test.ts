@@ -25,12 +25,9 @@ t.teardown(async () => (await engine).close());
 async function read(root: string, names: readonly string[], options: Partial<FindOptions> = {}) {
   const told: string[] = [];
   const paths = names.map((name) => join(root, name));
-  const finding = {
-    outDir: join(root, 'out'),
-    tell: (line: string) => told.push(line),
-    engine: () => engine,
-  };
-  const files = await findInputs(paths, { ...finding, ...options });
+  const tell = (line: string): void => void told.push(line);
+  const usual = { outDir: join(root, 'out'), tell, engine: () => engine };
+  const files = await findInputs(paths, { ...usual, ...options });
   const shown = files.map(({ path, output }) => [relative(root, path), relative(root, output)]);
   return { files, told, shown, names: shown.map(([name]) => name) };
 }
@@ -43,11 +40,9 @@ t.test('files come by path, numbers by their size, or by the partition of --orde
   t.strictSame(found.toSpliced(3, 2), names.toSpliced(3, 2));
   const regions = ['eu/night=01', 'eu/night=03', 'us/night=02'].map((path) => `lake/region=${path}/a.csv`);
   const lake = tree(t, ...regions);
-  for (const [order, nights] of [
-    ['night', '01,02,03'],
-    ['at', '01,03,02'],
-  ] as const)
-    t.equal((await read(lake, ['lake'], { order })).names.map((name) => name?.slice(-8, -6)).join(), nights);
+  const nights = async (order: string) =>
+    (await read(lake, ['lake'], { order })).names.map((name) => name?.slice(-8, -6)).join();
+  t.strictSame([await nights('night'), await nights('at')], ['01,02,03', '01,03,02']);
 });
 
 t.test('the scores of a folder lie in its folders, and no name leads out of it', async (t) => {
@@ -89,9 +84,7 @@ t.test('what is not read of a folder is told', async (t) => {
   await once(socket, 'listening');
   const links = {
     round: '.',
-    'round-again': '../lake',
     up: '..',
-    'up-again': '../..',
     'k=1/up': '..',
     'a-latest': 'k=1',
     'a-latest.csv': 'k=1/a.csv',
@@ -112,7 +105,7 @@ t.test('what is not read of a folder is told', async (t) => {
     /1 no regular file \(pipe\.csv\)/,
     /2 a link to nothing \(lost\.csv, self\)/,
     /1 a link to what is read anyway \(a-latest\.csv\)/,
-    /8 a link to no file: name what it leads to \(a-latest, k=1\/up, k=2, …\)/,
+    /6 a link to no file: name what it leads to \(a-latest, k=1\/up, k=2, …\)/,
   ])
     t.match(told[0], part);
   const through = await read(root, ['lake/k=*/?.csv']);
@@ -127,15 +120,13 @@ t.test('what is not read of a folder is told', async (t) => {
       const state = join(scored, 'lake/state.json');
       t.strictSame((await read(scored, [name], { outDir, state })).names, ['lake/a.csv']);
     }
-  const listed = await read(scored, ['lake/a.csv', 'lake/out/a.scores.csv'], {
-    outDir: join(scored, 'lake/out'),
-  });
-  t.match(listed, {
-    names: ['lake/a.csv'],
-    told: [/^not read: 1 named as scores, bad rows, their records or the state \(.*out\/a\.scores\.csv\)$/],
-  });
+  const listed = await read(scored, ['lake/a.csv', 'lake/out/a.scores.csv']);
+  t.strictSame(listed.names, ['lake/a.csv']);
+  t.match(listed.told, [
+    /^not read: 1 named as scores, bad rows, their records or the state \(.*a\.scores\.csv\)$/,
+  ]);
   t.match((await read(scored, ['lake'])).told, [
-    /4 named as scores, bad rows, their records or the state \(a\.bad\.ndjson, a\.scores\.csv, a\.scores\.parquet, …\)/,
+    /4 named as .* \(a\.bad\.ndjson, a\.scores\.csv, a\.scores\.parquet, …\)/,
   ]);
 });
 
@@ -176,7 +167,7 @@ const HISTORY = { person: 'user_id', order: 'night' };
 /** Nights of three people, four each, and one without a person. */
 const NIGHTS: readonly TableRow[] = requestsOf('baseline', 13).map(({ current_session }, n) => ({
   ...current_session,
-  id: `n${n}`,
+  id: 'abcdefghijklm'[n],
   user_id: n === 12 ? null : String([7, 8, 10][n % 3]),
   night: `2026-01-0${1 + Math.floor(n / 3)}`,
 }));
@@ -200,14 +191,11 @@ async function score(t: Test, path: string, keep: readonly string[]) {
   const rows = files
     .flatMap(({ rows: scored, bad }) => [...scored, ...bad])
     // An empty cell of CSV is left out.
-    .map(({ file: _file, row: _row, user_id, ...rest }) => ({
-      ...rest,
-      user_id: user_id ? String(user_id) : null,
-    }))
-    .toSorted(
-      (a: TableRow, b: TableRow) => Number(String(a['id']).slice(1)) - Number(String(b['id']).slice(1)),
-    );
-  return { told, rows: rows as readonly TableRow[] };
+    .map(({ file: _file, row: _row, user_id: own, ...rest }): TableRow => {
+      return { ...rest, user_id: own ? String(own) : null };
+    })
+    .toSorted((a, b) => (String(a['id']) < String(b['id']) ? -1 : 1));
+  return { told, rows };
 }
 
 t.test('a partition is what a column would be, in every format and layout, also of a session', async (t) => {
@@ -216,7 +204,7 @@ t.test('a partition is what a column would be, in every format and layout, also 
   await writeRows(join(dir, 'all.ndjson'), NIGHTS);
   const { rows: expected } = await score(t, join(dir, 'all.ndjson'), keep);
   t.equal(expected.length, 13);
-  t.match(expected[11], { id: 'n11', user_id: '10', night: '2026-01-04', memory: Number });
+  t.match(expected[11], { id: 'l', user_id: '10', night: '2026-01-04', memory: Number });
   t.match(expected[12], { user_id: null, status: 422, detail: /the person of this row is missing/ });
   for (const format of FORMATS) {
     // NDJSON has the fields of a session within an object.
@@ -233,6 +221,6 @@ t.test('a partition is what a column would be, in every format and layout, also 
     t.match(warnings, [/ user_id of the file counts, not the folder/, / night of the file counts/]);
     await writeTree(join(dir, `people-${format}`), GOOD, ['user_id'], format);
     const { rows } = await score(t, join(dir, `people-${format}`), ['id']);
-    t.match(rows[0], { id: 'n0', user_id: null, night: '2026-01-01' }, format);
+    t.match(rows[0], { id: 'a', user_id: null, night: '2026-01-01' }, format);
   }
 });

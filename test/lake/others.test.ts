@@ -45,9 +45,8 @@ async function score(t: Test, from: string, to: 'ndjson' | 'parquet' | 'csv', ou
   const { files, error } = await runLake(paths, { ...asked, state: join(folder(t), 'state'), to, outDir });
   t.equal(error, undefined);
   const detailsOf = (rows: readonly TableRow[]): unknown[] => rows.map(({ detail }) => detail);
-  const all = new Map(
-    files.map(({ input, rows, bad }) => [input.name, { rows, bad: detailsOf(bad) }] as const),
-  );
+  const scored = files.map(({ input, rows, bad }) => [input.name, { rows, bad: detailsOf(bad) }] as const);
+  const all = new Map(scored);
   if (to !== 'ndjson') return all;
   for (const name of names.filter(isArrow)) {
     const bytes = readFileSync(join(from, name));
@@ -62,10 +61,9 @@ async function score(t: Test, from: string, to: 'ndjson' | 'parquet' | 'csv', ou
 /** Every table has the scores, explanations and refusals of the requests. */
 function holdAgainstRequests(t: Test, from: string, scored: Awaited<ReturnType<typeof score>>): void {
   // Without the name of the table in its people, and the form of its times.
-  const plain = (name: string, { person, at: _at, inference_time_ms: _ms, ...row }: TableRow): TableRow => ({
-    ...row,
-    person: String(person).replace(stemOf(name), 'one'),
-  });
+  const plain = (name: string, { person, at: _at, inference_time_ms: _ms, ...row }: TableRow): TableRow => {
+    return { ...row, person: String(person).replace(stemOf(name), 'one') };
+  };
   t.ok(scored.size > 14);
   t.equal(scored.size, readdirSync(from).length);
   const requests = scored.get('requests.ndjson');

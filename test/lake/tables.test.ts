@@ -73,11 +73,8 @@ t.test('a table has the scores and the refusals of the same rows in JSON, in eve
     for (const name of names) {
       const { text, bad } = await scoreOne(path(name), asked);
       t.equal(text, expected.text, `${name}${history ? ' with history' : ''}`);
-      t.strictSame(
-        bad,
-        expected.bad.map((row) => ({ ...row, file: name })),
-        `the bad rows of ${name}`,
-      );
+      const named = expected.bad.map((row) => ({ ...row, file: name }));
+      t.strictSame(bad, named, `the bad rows of ${name}`);
     }
   }
 });
@@ -92,8 +89,7 @@ t.test('what is written is the same in every format', async (t) => {
     t.strictSame((await scoreOne(path, { ...asked, to })).rows.map(plain), expected, to);
   // In a stream the bad rows stand in their places. What is kept may stand in any column.
   for (const of of [ALL, ALL.map(({ id, ...others }) => ({ ...others, id }))]) {
-    const asStream = { format: 'arrow', keep: KEEP } as const;
-    const { rows: found, tally } = await runStream(piecesOf(of), asStream);
+    const { rows: found, tally } = await runStream(piecesOf(of), { format: 'arrow', keep: KEEP });
     t.strictSame(valuesOf(found, 'id'), valuesOf(ALL, 'id'));
     const bad = found.filter(({ error }) => error !== null);
     t.equal(bad.length, tally.badLines);
@@ -442,18 +438,11 @@ const ids = (of: readonly TableRow[] = []): unknown => of.map(({ id, memory }) =
 t.test('--sort: the rows of all files come by person and night, and none is late', async (t) => {
   const one = fileOf(t, 'one.parquet');
   const all = nights(30, 3);
-  await writeParquet(
-    one,
-    all.map((_, at) => all[(at * 7) % 30] ?? {}),
-  );
-  const paths: string[] = [];
-  for (const part of [0, 1, 2])
-    paths.push(
-      await table(
-        fileOf(t, `${part}.parquet`),
-        `* FROM '${one}' WHERE sleepTimeSeconds::INT // 3 % 3 = ${part}`,
-      ),
-    );
+  const shuffled = all.map((_, at) => all[(at * 7) % 30] ?? {});
+  await writeParquet(one, shuffled);
+  const partOf = (part: number): Promise<string> =>
+    table(fileOf(t, `${part}.parquet`), `* FROM '${one}' WHERE sleepTimeSeconds::INT // 3 % 3 = ${part}`);
+  const paths = [await partOf(0), await partOf(1), await partOf(2)];
   const asked = { history: PAST, to: 'ndjson', sort: true } as const;
   const { files, error } = await runLake(paths, { ...asked, outDir: folder(t) });
   t.equal(error, undefined);
@@ -473,8 +462,7 @@ t.test('--sort: the rows of all files come by person and night, and none is late
 t.test('--sql: a join with renamed columns is what the table would be; no SELECT is refused', async (t) => {
   const path = fileOf(t, 'a.parquet');
   await writeParquet(path, nights(30));
-  const run = (sql: string, more: Asked = {}) =>
-    runLake([], { sql, to: 'ndjson', outDir: folder(t), ...more });
+  const run = (sql: string, more?: Asked) => runLake([], { sql, to: 'ndjson', outDir: folder(t), ...more });
   const { told, files } = await run(
     `SELECT n.* EXCLUDE (HR_night, age), n.HR_night AS hr_NIGHT, p.age AS "AGE"
      FROM read_parquet('${path}', file_row_number = true) n JOIN (SELECT id, age FROM '${path}') p USING (id)

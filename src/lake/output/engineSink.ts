@@ -1,6 +1,6 @@
 import { createReadStream, rmSync } from 'node:fs';
-import { DuckDBDataChunk, type DuckDBValue } from '@duckdb/node-api';
-import bindings from '@duckdb/node-bindings';
+import { DuckDBDataChunk } from '@duckdb/node-api';
+import bindings, { type Vector } from '@duckdb/node-bindings';
 import { told } from '../input/engine.js';
 import type { Job } from '../score/job.js';
 import {
@@ -44,9 +44,10 @@ export async function openEngineSink(
     chunk.reset();
     chunk.rowCount = rows.length;
     for (const [place, { type, at }] of varying.entries())
-      chunk.setColumnValues(
-        place,
-        rows.map((row) => held(type, at(job, row))),
+      writeVector(
+        bindings.data_chunk_get_vector(chunk.chunk, place),
+        type,
+        rows.map((row) => at(job, row)),
       );
     await told(WHAT, () => {
       appender.appendDataChunk(chunk);
@@ -98,8 +99,48 @@ function keptColumn(name: string): ScoreColumn {
 const HELD_AS = { BIGINT: 'DOUBLE', DOUBLE: 'DOUBLE', LABEL: 'BOOLEAN', VARCHAR: 'VARCHAR' } as const;
 const LABEL = "CASE cell WHEN true THEN 'High' WHEN false THEN 'Low' END";
 
-function held(type: ScoreColumn['type'], cell: ReturnType<ScoreColumn['at']>): DuckDBValue {
-  if (cell === undefined) return null;
-  if (type === 'LABEL') return cell === 'High';
-  return type === 'VARCHAR' ? String(cell) : cell;
+type Cell = ReturnType<ScoreColumn['at']>;
+
+const TEXT_BYTES = 16;
+const BYTES = { BIGINT: 8, DOUBLE: 8, LABEL: 1, VARCHAR: TEXT_BYTES } as const;
+/** A text of at most so many bytes stands in the column itself, after its length. */
+const INLINE_MAX = 12;
+const memory = new ArrayBuffer(ROWS_MAX * TEXT_BYTES);
+const doubles = new Float64Array(memory);
+const lengths = new Uint32Array(memory);
+const bytes = new Uint8Array(memory);
+
+/** Writes a column of a chunk at once: cell by cell, as the bindings do it, takes three times as long. */
+function writeVector(vector: Vector, type: ScoreColumn['type'], cells: readonly Cell[]): void {
+  const valid = new Uint8Array(Math.ceil(cells.length / 64) * 8);
+  const others = new Map<number, string>();
+  let count = 0;
+  bytes.fill(0, 0, cells.length * BYTES[type]);
+  for (let row = 0; row < cells.length; row++) {
+    const cell = cells[row];
+    if (cell === undefined) continue;
+    count++;
+    valid[row >> 3] = (valid[row >> 3] ?? 0) | (1 << (row & 7));
+    if (type === 'LABEL') bytes[row] = cell === 'High' ? 1 : 0;
+    else if (type !== 'VARCHAR') doubles[row] = Number(cell);
+    else if (!writeInline(row, String(cell))) others.set(row, String(cell));
+  }
+  bindings.copy_data_to_vector(vector, 0, memory, 0, cells.length * BYTES[type]);
+  for (const [row, text] of others) bindings.vector_assign_string_element_len(vector, row, Buffer.from(text));
+  if (count === cells.length) return;
+  bindings.vector_ensure_validity_writable(vector);
+  bindings.copy_data_to_vector_validity(vector, 0, valid.buffer, 0, valid.length);
+}
+
+/** Writes a short text of ASCII; false if it is another one. */
+function writeInline(row: number, text: string): boolean {
+  if (text.length > INLINE_MAX) return false;
+  const first = row * TEXT_BYTES;
+  lengths[first / 4] = text.length;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code > 0x7f) return false;
+    bytes[first + 4 + at] = code;
+  }
+  return true;
 }

@@ -5,6 +5,7 @@ import {
   HISTORY_BYTES,
   HISTORY_CHANCES,
   HISTORY_DAYS,
+  HISTORY_NIGHTS,
   HISTORY_RECORDS,
   HISTORY_TARGETS,
   LABELS,
@@ -45,8 +46,12 @@ const BITS_END: u32 = LABEL_HIGH << 2;
 const STAGES: u32 = 0b1110;
 const IMPLIED: u32 = 0b1110_0001;
 
-/** Where the next byte is read or written. */
-let at: usize = 0;
+/** Where what follows the bits of a session is, from its beginning on: its day, scores, chances, and values. */
+const DAY: usize = 3;
+const SAID: usize = 6;
+const CHANCES: usize = SAID + 2 * SCORES;
+const NUMBERS: usize = CHANCES + 2 * LABELS;
+const QUANTITY_BYTES: usize = 14;
 
 /**
  * Whether the text from `start` to `end` is a history; its content is then at `HISTORY`. Does not check measurements:
@@ -59,66 +64,72 @@ export function readHistory(start: usize, end: usize): bool {
 
 /** The same for the bytes from `HISTORY_BYTES` to `bytesEnd`, without their checksum. */
 export function readHistoryBytes(bytesEnd: usize): bool {
-  at = HISTORY_BYTES;
-  const count = <i32>take8();
+  const count = <i32>load<u8>(HISTORY_BYTES);
   if (count == 0 || count > SESSIONS_MAX) return false;
   store<u32>(HISTORY, count);
-  for (let index = 0; index < count; index++) if (!readSession(index)) return false;
-  if (!areOrdered(count) || !readLongRun()) return false;
+  let at: usize = HISTORY_BYTES + 1;
+  for (let index = 0; index < count && at != 0; index++) at = readSession(index, at);
+  if (at == 0 || !areOrdered(count)) return false;
+  at = readLongRun(at);
+  if (at == 0) return false;
   store<u32>(TEXTS + (<usize>MEASURED_BYTES << 3), <u32>at);
   store<u32>(TEXTS + (<usize>MEASURED_BYTES << 3), <u32>bytesEnd, 4);
   return true;
 }
 
-function readSession(index: i32): bool {
-  const bits = take24();
-  const day = <i32>take24() - 1;
-  if (bits >= BITS_END || day > DAY_LAST) return false;
-  if ((bits & STAGES) == STAGES && (bits & IMPLIED) != 0) return false;
-  if ((bits & (SEX_KNOWN | SEX_MALE)) == SEX_MALE) return false;
+/** Reads session `index`, which begins at `at`; returns where it ends, or 0 if it is invalid. So does `readLongRun`. */
+function readSession(index: i32, at: usize): usize {
+  const bits = load24(at);
+  const day = <i32>load24(at + DAY) - 1;
+  if (bits >= BITS_END || day > DAY_LAST) return 0;
+  if ((bits & STAGES) == STAGES && (bits & IMPLIED) != 0) return 0;
+  if ((bits & (SEX_KNOWN | SEX_MALE)) == SEX_MALE) return 0;
   store<f64>(HISTORY_DAYS + (<usize>index << 3), day < 0 ? NaN : <f64>day);
-  return readSaid(index, bits) && readValues(index, bits);
+  return readSaid(index, bits, at) ? readValues(index, bits, at + NUMBERS) : 0;
 }
 
-function readSaid(index: i32, bits: u32): bool {
-  const target = HISTORY_TARGETS + <usize>(index * TARGET_LENGTH * 8);
-  for (let score = 0; score < SCORES; score++) {
-    const hundredths = take16();
-    if (hundredths > SCORE_MOST) return false;
-    store<f64>(target + (<usize>score << 3), <f64>hundredths / 100);
+function readSaid(index: i32, bits: u32, at: usize): bool {
+  const target = targetOf(index);
+  for (let score: usize = 0; score < <usize>SCORES; score++) {
+    const hundredths = load<u16>(at + SAID + (score << 1));
+    if (<u32>hundredths > SCORE_MOST) return false;
+    store<f64>(target + (score << 3), <f64>hundredths / 100);
   }
-  for (let label = 0; label < LABELS; label++) {
-    const chance = take16();
+  for (let label: usize = 0; label < <usize>LABELS; label++) {
+    const chance = <u32>load<u16>(at + CHANCES + (label << 1));
     if (chance > CHANCE_ONE && chance != CHANCE_UNKNOWN) return false;
     const known = chance == CHANCE_UNKNOWN ? NaN : <f64>chance / CHANCE_ONE;
-    store<f64>(HISTORY_CHANCES + <usize>((index * LABELS + label) * 8), known);
-    store<f64>(target + <usize>((SCORES + label) * 8), bits & (LABEL_HIGH << label) ? 1 : -1);
+    store<f64>(chancesOf(index) + (label << 3), known);
+    store<f64>(target + ((<usize>SCORES + label) << 3), bits & (LABEL_HIGH << <u32>label) ? 1 : -1);
   }
   return true;
 }
 
-function readValues(index: i32, bits: u32): bool {
-  const record = HISTORY_RECORDS + <usize>(index * RECORD_LENGTH * 8);
+function readValues(index: i32, bits: u32, start: usize): usize {
+  let at = start;
+  const record = recordOf(index);
   for (let scalar: usize = 0; scalar < <usize>SCALARS; scalar++) store<f64>(record + (scalar << 3), NaN);
   memory.fill(record + <usize>(SCALARS * 8), 0, 4 * SUMMARY_LENGTH * 8);
   for (let value = 0; value < LEVELS_FROM; value++) {
     if (!(bits & (1 << value))) continue;
-    const number = value < TIMES ? <f64>take24() : takeDouble();
+    const number = value < TIMES ? <f64>load24(at) : load<f64>(at);
+    at += value < TIMES ? 3 : 8;
     const bounds = changetype<usize>(SCALAR_BOUNDS) + <usize>(value * SCALAR_BOUNDS_LENGTH * 8);
-    if (!isWithin(number, load<f64>(bounds), load<f64>(bounds, 8))) return false;
+    if (!isWithin(number, load<f64>(bounds), load<f64>(bounds, 8))) return 0;
     store<f64>(record + (<usize>value << 3), number);
   }
-  for (let series = 0; series < VALUES - LEVELS_FROM; series++) {
-    if (!(bits & (1 << (LEVELS_FROM + series)))) continue;
-    const level = takeDouble();
-    const isHeart = (series & 1) == 0;
-    if (!isWithin(level, isHeart ? HEART_LOW : BREATH_LOW, isHeart ? HEART_HIGH : BREATH_HIGH)) return false;
-    const place = levelOf(record, LEVELS_FROM + series);
+  for (let value = LEVELS_FROM; value < VALUES; value++) {
+    if (!(bits & (1 << value))) continue;
+    const level = load<f64>(at);
+    at += 8;
+    const isHeart = ((value - LEVELS_FROM) & 1) == 0;
+    if (!isWithin(level, isHeart ? HEART_LOW : BREATH_LOW, isHeart ? HEART_HIGH : BREATH_HIGH)) return 0;
+    const place = levelOf(record, value);
     store<f64>(place - ((LEVEL - COUNT) << 3), 1);
     store<f64>(place, level);
   }
   if (bits & SEX_KNOWN) store<f64>(record + (<usize>SEX << 3), bits & SEX_MALE ? 1 : -1);
-  return true;
+  return at;
 }
 
 /** Whether dates ascend and none is too old for the newest. */
@@ -136,29 +147,30 @@ function areOrdered(count: i32): bool {
   return !(latest - earliest > PAST_DAYS_MAX);
 }
 
-function readLongRun(): bool {
-  const nights = take16();
-  store<u32>(HISTORY, nights, 4);
+function readLongRun(start: usize): usize {
+  const nights = <u32>load<u16>(start);
+  store<u32>(HISTORY_NIGHTS, nights);
+  let at = start + 2;
   if (nights == 0) {
     memory.fill(RUN_WEIGHTS, 0, <usize>QUANTITIES * (3 * 4 + 2));
-    return true;
+    return at;
   }
-  for (let quantity: usize = 0; quantity < <usize>QUANTITIES; quantity++) {
-    const count = take16();
-    const weight = takeFloat();
-    const mean = takeFloat();
-    const spread = takeFloat();
+  for (let quantity: usize = 0; quantity < <usize>QUANTITIES; quantity++, at += QUANTITY_BYTES) {
+    const count = <u32>load<u16>(at);
+    const weight = load<f32>(at, 2);
+    const mean = load<f32>(at, 6);
+    const spread = load<f32>(at, 10);
     const bounds = changetype<usize>(QUANTITY_BOUNDS) + quantity * 3 * 8;
     const isNever = count == 0;
-    if (count > nights || !isWithin(weight, 0, count)) return false;
-    if (!isWithin(mean, isNever ? 0 : load<f64>(bounds), isNever ? 0 : load<f64>(bounds, 8))) return false;
-    if (!isWithin(spread, 0, isNever ? 0 : load<f64>(bounds, 16))) return false;
+    if (count > nights || !isWithin(weight, 0, count)) return 0;
+    if (!isWithin(mean, isNever ? 0 : load<f64>(bounds), isNever ? 0 : load<f64>(bounds, 8))) return 0;
+    if (!isWithin(spread, 0, isNever ? 0 : load<f64>(bounds, 16))) return 0;
     store<u16>(RUN_COUNTS + (quantity << 1), <u16>count);
     store<f32>(RUN_WEIGHTS + (quantity << 2), weight);
     store<f32>(RUN_MEANS + (quantity << 2), mean);
     store<f32>(RUN_SPREADS + (quantity << 2), spread);
   }
-  return true;
+  return at;
 }
 
 /**
@@ -166,35 +178,39 @@ function readLongRun(): bool {
  * `noted` begins.
  */
 export function writeHistory(noted: i32): usize {
-  at = HISTORY_BYTES;
   const count = load<u32>(HISTORY);
-  put8(count);
+  store<u8>(HISTORY_BYTES, <u8>count);
+  let at: usize = HISTORY_BYTES + 1;
   for (let index = 0; index < <i32>count; index++) {
     if (index == noted) store<u32>(TEXTS + (<usize>NOTED_SESSION << 3), <u32>at);
-    writeSession(index);
+    at = writeSession(index, at);
   }
-  writeLongRun();
-  return at;
+  return writeLongRun(at);
 }
 
-function writeSession(index: i32): void {
-  const record = HISTORY_RECORDS + <usize>(index * RECORD_LENGTH * 8);
-  const target = HISTORY_TARGETS + <usize>(index * TARGET_LENGTH * 8);
+/** Writes session `index` to `at`; returns where it ends. So does `writeLongRun`. */
+function writeSession(index: i32, start: usize): usize {
+  const record = recordOf(index);
+  const target = targetOf(index);
   const bits = bitsOf(record, target);
   const day = load<f64>(HISTORY_DAYS + (<usize>index << 3));
-  put24(bits);
-  put24(isNaN(day) ? 0 : <u32>day + 1);
-  for (let score = 0; score < SCORES; score++) put16(rounded(load<f64>(target + (<usize>score << 3)) * 100));
-  for (let label = 0; label < LABELS; label++) {
-    const chance = load<f64>(HISTORY_CHANCES + <usize>((index * LABELS + label) * 8));
-    put16(isNaN(chance) ? CHANCE_UNKNOWN : rounded(chance * CHANCE_ONE));
+  store24(start, bits);
+  store24(start + DAY, isNaN(day) ? 0 : <u32>day + 1);
+  for (let score: usize = 0; score < <usize>SCORES; score++)
+    store<u16>(start + SAID + (score << 1), rounded(load<f64>(target + (score << 3)) * 100));
+  for (let label: usize = 0; label < <usize>LABELS; label++) {
+    const chance = load<f64>(chancesOf(index) + (label << 3));
+    store<u16>(start + CHANCES + (label << 1), isNaN(chance) ? <u16>CHANCE_UNKNOWN : rounded(chance * CHANCE_ONE));
   }
+  let at = start + NUMBERS;
   for (let value = 0; value < VALUES; value++) {
     if (!(bits & (1 << value))) continue;
     const number = load<f64>(value < LEVELS_FROM ? record + (<usize>value << 3) : levelOf(record, value));
-    if (value < TIMES) put24(<u32>number);
-    else putDouble(number + 0); // no −0
+    if (value < TIMES) store24(at, <u32>number);
+    else store<f64>(at, number + 0); // no −0
+    at += value < TIMES ? 3 : 8;
   }
+  return at;
 }
 
 /** Which numbers of a session are present, its sex and labels. With all three stages, what they imply is left out. */
@@ -212,26 +228,40 @@ function bitsOf(record: usize, target: usize): u32 {
   return bits;
 }
 
+function recordOf(index: i32): usize {
+  return HISTORY_RECORDS + <usize>(index * RECORD_LENGTH * 8);
+}
+
+function targetOf(index: i32): usize {
+  return HISTORY_TARGETS + <usize>(index * TARGET_LENGTH * 8);
+}
+
+function chancesOf(index: i32): usize {
+  return HISTORY_CHANCES + <usize>(index * LABELS * 8);
+}
+
 /** Where the level of a series is in `record`: value `value` of a session. */
 function levelOf(record: usize, value: i32): usize {
   return record + <usize>((SCALARS + (value - LEVELS_FROM) * SUMMARY_LENGTH + LEVEL) << 3);
 }
 
-function writeLongRun(): void {
-  const nights = load<u32>(HISTORY, 4);
-  put16(nights);
-  if (nights == 0) return;
-  for (let quantity: usize = 0; quantity < <usize>QUANTITIES; quantity++) {
-    put16(load<u16>(RUN_COUNTS + (quantity << 1)));
-    putFloat(load<f32>(RUN_WEIGHTS + (quantity << 2)));
-    putFloat(load<f32>(RUN_MEANS + (quantity << 2)) + 0); // no −0
-    putFloat(load<f32>(RUN_SPREADS + (quantity << 2)));
+function writeLongRun(start: usize): usize {
+  const nights = load<u32>(HISTORY_NIGHTS);
+  store<u16>(start, <u16>nights);
+  let at = start + 2;
+  if (nights == 0) return at;
+  for (let quantity: usize = 0; quantity < <usize>QUANTITIES; quantity++, at += QUANTITY_BYTES) {
+    store<u16>(at, load<u16>(RUN_COUNTS + (quantity << 1)));
+    store<f32>(at, load<f32>(RUN_WEIGHTS + (quantity << 2)), 2);
+    store<f32>(at, load<f32>(RUN_MEANS + (quantity << 2)) + 0, 6); // no −0
+    store<f32>(at, load<f32>(RUN_SPREADS + (quantity << 2)), 10);
   }
+  return at;
 }
 
 /** To the nearest whole number; of two the higher, as in JavaScript. */
-function rounded(value: f64): u32 {
-  return <u32>Math.round(value);
+function rounded(value: f64): u16 {
+  return <u16>Math.round(value);
 }
 
 /** False for NaN, and for −0, which would be a second encoding of 0. */
@@ -241,77 +271,11 @@ function isWithin(value: f64, least: f64, most: f64): bool {
   return value >= least && value <= most && reinterpret<u64>(value) != 0x8000_0000_0000_0000;
 }
 
-// @ts-ignore: decorator
-@inline
-function take8(): u32 {
-  const value = <u32>load<u8>(at);
-  at += 1;
-  return value;
+function load24(at: usize): u32 {
+  return load<u32>(at) & 0xff_ffff;
 }
 
-// @ts-ignore: decorator
-@inline
-function take16(): u32 {
-  const value = <u32>load<u16>(at);
-  at += 2;
-  return value;
-}
-
-// @ts-ignore: decorator
-@inline
-function take24(): u32 {
-  const value = load<u32>(at) & 0xff_ffff;
-  at += 3;
-  return value;
-}
-
-// @ts-ignore: decorator
-@inline
-function takeFloat(): f32 {
-  const value = load<f32>(at);
-  at += 4;
-  return value;
-}
-
-// @ts-ignore: decorator
-@inline
-function takeDouble(): f64 {
-  const value = load<f64>(at);
-  at += 8;
-  return value;
-}
-
-// @ts-ignore: decorator
-@inline
-function put8(value: u32): void {
-  store<u8>(at, <u8>value);
-  at += 1;
-}
-
-// @ts-ignore: decorator
-@inline
-function put16(value: u32): void {
-  store<u16>(at, <u16>value);
-  at += 2;
-}
-
-// @ts-ignore: decorator
-@inline
-function put24(value: u32): void {
-  put16(value);
-  put8(value >> 16);
-}
-
-// @ts-ignore: decorator
-@inline
-function putFloat(value: f32): void {
-  store<f32>(at, value);
-  at += 4;
-}
-
-// @ts-ignore: decorator
-@inline
-function putDouble(value: f64): void {
-  store<f64>(at, value);
-  at += 8;
+/** The byte after it is written next. */
+function store24(at: usize, value: u32): void {
+  store<u32>(at, value);
 }

@@ -2,7 +2,6 @@
 import { text as textOf } from 'node:stream/consumers';
 import type { Command } from 'commander';
 import type { HistoryDesk } from '../night/history/historyDesk.js';
-import { textWithChecksum } from '../night/history/form.js';
 import {
   DEFAULT_SERIES_LIMITS,
   LABEL_FIELDS,
@@ -40,7 +39,7 @@ export function registerHistory(program: Command): void {
     .action((given: string | undefined) =>
       answer('forget-measurements', given, (desk) => {
         desk.history.measurements.clear();
-        return `${textWithChecksum(desk.encoded())}\n`;
+        return `${desk.text()}\n`;
       }),
     );
 }

@@ -62,8 +62,8 @@ export interface HistoryToCome {
     row: { readonly scores: Float32Array; readonly offset: number },
     thresholds: { readonly valence: number; readonly arousal: number },
   ): string;
-  /** Its bytes instead, without the checksum. */
-  bytes(...of: Parameters<HistoryToCome['text']>): Uint8Array;
+  /** Its bytes instead, with room for the checksum after them. */
+  bytes(...of: Parameters<HistoryToCome['text']>): Buffer;
 }
 
 /** The place of a session in its history, and the measurements that it brings. */

@@ -1,7 +1,7 @@
 /** The histories of all people, in memory. */
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
 import { OperatorError } from '../../base/errors.js';
-import { HISTORY_BYTES_MAX, UNMEASURED_BYTES_MAX, textWithChecksum } from '../../night/history/form.js';
+import { CRC_BYTES, HISTORY_BYTES_MAX, UNMEASURED_BYTES_MAX, sealedText } from '../../night/history/form.js';
 import type { MeasuringConstants } from '../../night/measuredRow.js';
 import { WasmParser } from '../../read/wasmParser.js';
 import { LAYOUT } from '../../night/layout.js';
@@ -22,7 +22,7 @@ export interface SavedPerson {
 /** Each person's history. */
 export class Histories {
   private readonly people = new Map<string, Person>();
-  private slab = new Uint8Array();
+  private slab = Buffer.alloc(0);
   /** Whether any history has measurements. */
   areMeasured = false;
   private readonly parser = new WasmParser(DEFAULT_SERIES_LIMITS);
@@ -44,7 +44,7 @@ export class Histories {
       );
     }
     const first = (index % PEOPLE_PER_SLAB) * UNMEASURED_BYTES_MAX;
-    if (first === 0) this.slab = new Uint8Array(PEOPLE_PER_SLAB * UNMEASURED_BYTES_MAX);
+    if (first === 0) this.slab = Buffer.alloc(PEOPLE_PER_SLAB * UNMEASURED_BYTES_MAX);
     const bytes = this.slab.subarray(first, first + UNMEASURED_BYTES_MAX);
     const person = { bytes, length: 0, latest: -Infinity, lastJob: undefined, lastRow: 0 };
     this.people.set(name, person);
@@ -59,7 +59,7 @@ export class Histories {
     const { parser } = this;
     const { bytes, length = 0 } = rows.people[row] ?? {};
     if (bytes === undefined || length === 0) parser.desk.clear();
-    else parser.readHistoryBytes(bytes, length);
+    else parser.readHistoryBytes(bytes, length - CRC_BYTES);
     const request = parser.written(0, 0);
     // Creating views for each row would cost more.
     for (let place = 0; place < RECORD_LENGTH; place++)
@@ -92,14 +92,14 @@ export class Histories {
   /** Every person with stored data. */
   *entries(): Generator<SavedPerson> {
     for (const [person, { bytes, length }] of this.people)
-      if (length > 0) yield { person, history: textWithChecksum(bytes.subarray(0, length)) };
+      if (length > 0) yield { person, history: sealedText(bytes.subarray(0, length)) };
   }
 
   private store(person: Person, bytes: Uint8Array): void {
-    if (bytes.length > person.bytes.length) person.bytes = new Uint8Array(HISTORY_BYTES_MAX);
+    if (bytes.length > person.bytes.length) person.bytes = Buffer.alloc(HISTORY_BYTES_MAX);
     person.bytes.set(bytes);
     person.length = bytes.length;
-    this.areMeasured ||= bytes.at(-1) !== 0; // their mask
+    this.areMeasured ||= bytes[bytes.length - CRC_BYTES - 1] !== 0; // their mask
   }
 }
 

@@ -61,7 +61,7 @@ export class Job {
 /** A person with the past, as the bytes that the service returns as text. */
 export interface Person {
   /** Longer than a part of a slab only with many measurements. */
-  bytes: Uint8Array;
+  bytes: Buffer;
   /** Bytes in use of `bytes`; 0 if there is no history yet. */
   length: number;
   /** The latest night read, in days since 1970; −Infinity if none is dated. */

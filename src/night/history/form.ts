@@ -46,21 +46,14 @@ export const CRC_BYTES = 4;
 
 /** A session with all other values lacks a stage, since all three stages replace the sleep time. */
 const SESSION_BYTES_MAX = SESSION_HEAD_BYTES + (TIMES - 1) * U24 + (VALUES - TIMES) * F64;
-/** Most bytes of a history without measurements, checksum excluded. */
+/** Most bytes of a history without measurements. */
 export const UNMEASURED_BYTES_MAX =
-  1 + HISTORY_SESSIONS * SESSION_BYTES_MAX + 2 + QUANTITIES.length * QUANTITY_BYTES + 1;
+  1 + HISTORY_SESSIONS * SESSION_BYTES_MAX + 2 + QUANTITIES.length * QUANTITY_BYTES + 1 + CRC_BYTES;
 /** Most bytes of a history of this version, measurements included. */
-export const HISTORY_BYTES_MAX = UNMEASURED_BYTES_MAX - 1 + MEASURED_BYTES_MAX + CRC_BYTES;
+export const HISTORY_BYTES_MAX = UNMEASURED_BYTES_MAX - 1 + MEASURED_BYTES_MAX;
 
 /** The prefix of the text of a history of this version; the rest is base64url without padding. */
 export const VERSION = 'acu1.';
-
-/** The text of `bytes`, with a checksum appended. */
-export function textWithChecksum(bytes: Uint8Array): string {
-  const whole = Buffer.allocUnsafe(bytes.length + CRC_BYTES);
-  whole.set(bytes);
-  return sealedText(whole);
-}
 
 /** The text of `bytes`, whose last four are reserved for the checksum. */
 export function sealedText(bytes: Buffer): string {

@@ -9,6 +9,7 @@ import type {
   PredictionRequest,
   SessionPlace,
 } from '../request.js';
+import { CRC_BYTES, sealedText } from './form.js';
 import { History } from './history.js';
 import { decodeMeasurements, encodeMeasurements } from './measuredForm.js';
 import { keptOf } from './measurements.js';
@@ -33,10 +34,16 @@ export class HistoryDesk {
     this.noted = new Uint32Array(memory, LAYOUT.TEXTS + 8 * LAYOUT.NOTED_SESSION, 1);
   }
 
-  /** The bytes of the history read or begun, without checksum, valid until the next history; notes where `session` begins. */
-  encoded(session = 0): Buffer {
-    const end = encodeMeasurements(this.history.measurements, this.bytes, this.write(session));
-    return this.bytes.subarray(LAYOUT.HISTORY_BYTES, end);
+  /** The text of the history read or begun. */
+  text(): string {
+    return sealedText(Buffer.from(this.encoded()));
+  }
+
+  /** Its bytes, with room for the checksum, valid until the next history; notes where `session` begins. */
+  encoded(session = 0): Uint8Array {
+    const { bytes } = this;
+    const end = encodeMeasurements(this.history.measurements, bytes, this.write(session)) + CRC_BYTES;
+    return new Uint8Array(bytes.buffer, LAYOUT.HISTORY_BYTES, end - LAYOUT.HISTORY_BYTES); // subarray takes longer
   }
 
   /** Begins an empty history. */
@@ -77,11 +84,8 @@ export class HistoryDesk {
     const place = makePlace(history, day);
     const { first, index } = place;
     const pastCount = index - first;
-    // Views for them would cost more.
-    for (let at = 0; at < pastCount * RECORD_LENGTH; at++)
-      records[RECORD_LENGTH + at] = history.records[first * RECORD_LENGTH + at]!; // sessions before `index`
-    for (let at = 0; at < pastCount * TARGET_LENGTH; at++)
-      targets[at] = history.targets[first * TARGET_LENGTH + at]!; // as above
+    copy(history.records, first * RECORD_LENGTH, pastCount * RECORD_LENGTH, records, RECORD_LENGTH);
+    copy(history.targets, first * TARGET_LENGTH, pastCount * TARGET_LENGTH, targets, 0);
     if (place.isKept) this.keep(records, index, day);
     const usual = place.isKept ? history.longRun.usual() : undefined;
     return { pastCount, next: this.next(records, place, session, constants), usual };
@@ -90,10 +94,10 @@ export class HistoryDesk {
   private keep(records: Float64Array, index: number, night: number): void {
     const { history } = this;
     history.days[index] = night;
-    for (let at = 0; at < RECORD_LENGTH; at++) history.records[index * RECORD_LENGTH + at] = records[at]!; // the first
+    copy(records, 0, RECORD_LENGTH, history.records, index * RECORD_LENGTH);
     // Set when the session is scored.
-    history.targets.fill(0, index * TARGET_LENGTH, (index + 1) * TARGET_LENGTH);
-    history.chances.fill(0, index * LABELS, (index + 1) * LABELS);
+    copy(NOTHING_SAID, 0, TARGET_LENGTH, history.targets, index * TARGET_LENGTH);
+    copy(NOTHING_SAID, 0, LABELS, history.chances, index * LABELS);
   }
 
   private next(
@@ -190,6 +194,12 @@ export interface TakenSession {
   readonly usual: Float64Array | undefined;
 }
 
+/** Copies `length` numbers from index `first` of `from` on to index `at` of `to`: to make views of so few takes longer. */
+function copy(from: Float64Array, first: number, length: number, to: Float64Array, at: number): void {
+  for (let index = 0; index < length; index++) to[at + index] = from[first + index]!; // within both
+}
+
+const NOTHING_SAID = new Float64Array(TARGET_LENGTH);
 const NOTHING_IGNORED: readonly IgnoredMeasurement[] = [];
 const NO_TESTS: readonly MeasuredTest[] = [];
 

@@ -1,6 +1,6 @@
 import type { Thresholds } from '../respond.js';
 import type { HistoryToCome } from '../request.js';
-import { CRC_BYTES, sealedText, writeScores, type SessionScores } from './form.js';
+import { sealedText, writeScores, type SessionScores } from './form.js';
 
 /**
  * The history for the answer. Its bytes are complete except for the scores and the checksum, so little is left to do
@@ -9,9 +9,9 @@ import { CRC_BYTES, sealedText, writeScores, type SessionScores } from './form.j
 export class NextHistory implements HistoryToCome {
   private readonly whole: Buffer;
 
-  /** Copies `bytes`. */
+  /** Copies `bytes`, whose last four are reserved for the checksum. */
   constructor(
-    bytes: Buffer,
+    bytes: Uint8Array,
     /** Where the session starts in `bytes`; undefined if it is not kept. */
     private readonly session: number | undefined,
     readonly isOthers: boolean,
@@ -19,7 +19,7 @@ export class NextHistory implements HistoryToCome {
     readonly ignored: HistoryToCome['ignored'],
     readonly tests: HistoryToCome['tests'],
   ) {
-    this.whole = Buffer.allocUnsafe(bytes.length + CRC_BYTES);
+    this.whole = Buffer.allocUnsafe(bytes.length);
     this.whole.set(bytes);
   }
 
@@ -28,10 +28,10 @@ export class NextHistory implements HistoryToCome {
     return sealedText(this.whole);
   }
 
-  /** The bytes instead of the text, without the checksum. */
-  bytes(row: SessionScores, thresholds: Thresholds): Uint8Array {
+  /** The bytes instead of the text, with room for the checksum after them. */
+  bytes(row: SessionScores, thresholds: Thresholds): Buffer {
     this.write(row, thresholds);
-    return this.whole.subarray(0, -CRC_BYTES);
+    return this.whole;
   }
 
   private write(row: SessionScores, thresholds: Thresholds): void {

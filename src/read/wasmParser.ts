@@ -85,7 +85,14 @@ export class WasmParser {
   /** The request in `bytes`, or undefined if it is not of the plain form; the bytes are then open. */
   read(bytes: Uint8Array): ReadRequest | undefined {
     this.put(bytes);
-    const outcome = this.exports.read(this.input, bytes.length);
+    return this.readThere(bytes.length);
+  }
+
+  /** The same for the first bytes at `room`, which the caller has written. */
+  readThere(length: number): ReadRequest | undefined {
+    this.length = length;
+    this.decided = 0;
+    const outcome = this.exports.read(this.input, length);
     this.hasRecording = outcome === LAYOUT.DEFERRED_RECORDING;
     if (this.requests[outcome] === undefined) return undefined;
     const request = this.written(outcome, this.unknown[0]!, this.unknown[1] === 1); // three cells, as below

@@ -62,6 +62,7 @@ const FILES: Readonly<Record<string, readonly Case[]>> = {
     ['id,age,id\n1,30,2\n', /two columns are named "id"/],
     ['age,past_sessions\n30,[]\n', /the column past_sessions: a row of a table is one session/],
     ['id,age,n\n1,30,2\n2,"31\n', /0.csv is no CSV in line 3: check its quotes/],
+    ['id,age\n"1\n",30\n"2"x,30\n', /0.csv is no CSV in line 4: check its quotes/],
     [
       'age,measured_attention\n30,50\n',
       /measured_attention: measurements are kept in the history of a person/,
@@ -75,13 +76,6 @@ const FILES: Readonly<Record<string, readonly Case[]>> = {
     ],
     [CSV, /^stress can't be kept: the output has a column of that name/, { keep: ['stress'] }],
     [CSV, /^row can't be kept/, { keep: ['row'] }],
-  ],
-  'utf16.csv': [
-    [
-      Buffer.from(`\ufeff${CSV}`, 'utf16le').swap16(),
-      /UTF-16 big endian, which is not read: convert it \(iconv/,
-      { encoding: 'utf-16' },
-    ],
   ],
   'csv.gz': [
     ['no gzip', /./],

@@ -6,15 +6,15 @@ import {
   StatementType,
   blobValue,
   version,
-  type DuckDBAppender,
-  type DuckDBConnection,
   type DuckDBDataChunk,
+  type DuckDBConnection,
   type DuckDBValue,
 } from '@duckdb/node-api';
 import { isAlive } from '../../base/files/fileLock.js';
 import { usableCores } from '../../config/cores.js';
 import { messageOf, OperatorError } from '../../base/errors.js';
 import { TableError } from '../errors.js';
+import { EngineTable, type HeldType } from './engineTable.js';
 import { textOf } from './sql.js';
 
 /** The engine for tables: its life, its errors, its extensions. */
@@ -32,9 +32,6 @@ const MEBI = 1 << 20;
 const MEMORY_MIN = 256 * MEBI;
 const WORK = /^acuity-lake-(\d+)-\w+$/;
 
-/** A CSV that the engine may still read on one thread, with room for a long row. */
-export class SlowCsvError extends TableError {}
-
 export interface NamedType {
   readonly name: string;
   readonly type: string;
@@ -45,6 +42,7 @@ export interface NamedType {
  * process, readable by its owner only.
  */
 export class Engine {
+  private tables = 0;
   private readonly threads = Math.min(usableCores(), THREADS_MAX);
 
   private constructor(
@@ -129,9 +127,15 @@ export class Engine {
     await told(what, () => this.connection.run(sql, values));
   }
 
-  /** Appends chunks to a table. */
-  appender(table: string): Promise<DuckDBAppender> {
-    return this.connection.createAppender(table);
+  /** A new table, with columns c0, c1 … of `types`, to be filled. */
+  async table(types: readonly HeldType[], what: string): Promise<EngineTable> {
+    const name = `table_${this.tables++}`;
+    await this.run(
+      `CREATE TABLE ${name} (${types.map((type, place) => `c${place} ${type}`).join(', ')})`,
+      what,
+    );
+    const appender = await this.connection.createAppender(name);
+    return new EngineTable(name, { types, appender, told: (work) => told(what, work) });
   }
 
   /** The columns of one SELECT, each under its own name, also where two have the same. @throws OperatorError, TableError */
@@ -226,11 +230,8 @@ function engineError(error: unknown, what: string): Error {
     words !== undefined || line === undefined
       ? `can't be read${place}: ${words ?? message.split('\n', 1)[0]?.replace(/^[\w -]+ Error: /, '')}`
       : `is no CSV${place}: check its quotes and its delimiter`;
-  return new (SLOW.test(message) ? SlowCsvError : TableError)(`${what} ${told}`);
+  return new TableError(`${what} ${told}`);
 }
-
-const SLOW =
-  /null_padding in conjunction with quoted|Parallel CSV Reader|Maximum line size|unterminated quote/;
 
 const KNOWN: readonly (readonly [RegExp, string])[] = [
   [/^(Conversion|Out of Range)/, "a value can't be cast to the type requested"],
@@ -240,7 +241,7 @@ const KNOWN: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /Maximum line size/i,
-    'a row is longer than 64 MiB, or than twice ACUITY_BODY_MAX_BYTES if that is more: leave it out, or raise that variable',
+    'a line is longer than 8 MiB, or than twice ACUITY_BODY_MAX_BYTES if that is more: leave it out, or raise that variable',
   ],
   [
     /Expected Number of Columns/i,

@@ -2,9 +2,9 @@ import { OperatorError } from '../../base/errors.js';
 import type { DuckDBDataChunk } from '@duckdb/node-api';
 import bindings, { type DataChunk, type Vector } from '@duckdb/node-bindings';
 import type { SeriesLimits } from '#rules/fields.js';
-import { PROBLEMS, UNPROCESSABLE } from '../../contract/problems.js';
 import { ColumnReader } from '../../read/columns.js';
-import { SlowCsvError, type Engine } from './engine.js';
+import { problemOf } from './csvRows.js';
+import type { Engine } from './engine.js';
 import {
   cellSql,
   fieldSql,
@@ -52,24 +52,15 @@ export function openSources(
       if (first.columns.length === 0) return;
       const what = isSorted && sources.length > 1 ? 'one of the files' : first.what;
       const reader = new EngineReader(selectionOf(first, columns, form), columns, limits, isSorted);
-      const queryOf = (from: (source: Source) => string): string => {
-        const selects = sources.map(
-          (source) => `SELECT ${selectionOf(source, columns, form).list.join(', ')} FROM ${from(source)}`,
+      const selects: string[] = [];
+      for (const source of sources)
+        selects.push(
+          `SELECT ${selectionOf(source, columns, form).list.join(', ')} FROM ${await source.from()}`,
         );
-        return isSorted ? reader.sorted(selects) : selects.join(' UNION ALL ');
-      };
-      // CSV is costly to read, and on one thread the engine loses what follows a quote that is not closed.
+      const query = isSorted ? reader.sorted(selects) : selects.join(' UNION ALL ');
+      // More threads cost more where the order is kept.
       const threads = !isSorted && sources.every((source) => source.rows !== undefined) ? 1 : undefined;
-      try {
-        const query = queryOf(({ from }) => from);
-        yield* engine.chunks(query, what, reader.page, threads);
-      } catch (error) {
-        if (!(error instanceof SlowCsvError)) throw error;
-        const slow = new Map<Source, string>();
-        for (const source of sources) slow.set(source, (await source.slowly?.()) ?? source.from);
-        const again = `${queryOf((source) => slow.get(source) ?? source.from)} OFFSET ${reader.rowsBefore}`;
-        yield* engine.chunks(again, what, reader.page);
-      }
+      yield* engine.chunks(query, what, reader.page, threads);
       // A damaged file may hold fewer rows than it says.
       const rows = sources.map((source) => source.rows ?? NaN).reduce((sum, own) => sum + own, 0);
       if (!Number.isNaN(rows) && reader.rowsBefore !== rows)
@@ -90,7 +81,7 @@ function withDoubles(source: Source): Source {
 /** Tables that are read together have the same fields in the same forms. @throws OperatorError */
 function checkAlike([first, ...more]: readonly [Source, ...Source[]]): void {
   const formsOf = (source: Source): string[] =>
-    fieldsOf(source).map(
+    sessionFields(source.columns).map(
       ({ field, kind, isSeries }) => `${field} (${kind === 'text' ? kind : isSeries ? 'lists' : 'numbers'})`,
     );
   const own = formsOf(first);
@@ -102,10 +93,6 @@ function checkAlike([first, ...more]: readonly [Source, ...Source[]]): void {
         `${first.what} and ${source.what} differ in ${odd}: give both the same columns, with --sql for example`,
       );
   }
-}
-
-function fieldsOf({ columns }: Source): ReturnType<typeof sessionFields<SourceColumn>> {
-  return sessionFields(columns).toSorted((a, b) => (a.field < b.field ? -1 : 1));
 }
 
 function columnNamed({ columns }: Source, name: string): SourceColumn {
@@ -125,22 +112,16 @@ function selectionOf(source: Source, { keep, history, measured = [] }: RowColumn
   const select = (sql: string): number => list.push(`${sql} AS s${list.length}`) - 1;
   const selectNamed = (names: readonly string[], sqlOf: (column: SourceColumn) => string) =>
     new Map(names.map((name) => [name, select(sqlOf(columnNamed(source, name)))]));
-  const fields = fieldsOf(source).map((field) => ({ ...field, at: select(fieldSql(field)) }));
+  const fields = sessionFields(source.columns).map((field) => ({ ...field, at: select(fieldSql(field)) }));
   const kept = selectNamed(keep, (column) => keptSql(column, form));
   const person = history && select(personSql(columnNamed(source, history.person)));
   const moment = history && select(orderSql(columnNamed(source, history.order)));
   const cells = selectNamed(namesBeside({ keep: [], measured }), cellSql);
-  const { isMisshapen } = source;
-  const misshapen = isMisshapen === undefined ? undefined : select(`CAST(${isMisshapen} AS DOUBLE)`);
-  return { list, fields, kept, person, moment, cells, misshapen };
+  const mark = source.mark === undefined ? undefined : select(source.mark);
+  return { list, fields, kept, person, moment, cells, mark };
 }
 
 type Selection = ReturnType<typeof selectionOf>;
-
-const MISSHAPEN: RowProblem = {
-  status: UNPROCESSABLE.status,
-  detail: 'a row with more or fewer cells than the header, or a quote that is not closed',
-};
 
 /** Reads the rows of a selection, chunk by chunk. */
 class EngineReader {
@@ -155,8 +136,8 @@ class EngineReader {
     private readonly isSorted: boolean,
   ) {
     this.reader = new ColumnReader(limits);
-    const { fields, misshapen } = selection;
-    if (misshapen !== undefined) this.header = new Map(fields.map(({ field, name }) => [field, name]));
+    const { fields, mark } = selection;
+    if (mark !== undefined) this.header = new Map(fields.map(({ field, name }) => [field, name]));
   }
 
   /** One SELECT by person and time; whole numbers by their size. What is equal stays in the order in which it was read. */
@@ -175,10 +156,11 @@ class EngineReader {
     const fields = selection.fields.map((column) => fieldIn(chunk, column, problems));
     const read = this.reader.read(sessionColumns(fields), 0, rows);
     nameMalformed(fields, read, problems);
-    const marks =
-      selection.misshapen === undefined ? [] : doublesOf(columnOf(chunk, selection.misshapen), rows);
-    for (const [row, mark] of marks.entries())
-      if (mark > 0) problems.set(row, mark === 1 ? MISSHAPEN : PROBLEMS.bodyTooLarge);
+    const marks = selection.mark === undefined ? [] : doublesOf(columnOf(chunk, selection.mark), rows);
+    for (const [row, mark] of marks.entries()) {
+      const problem = problemOf(mark);
+      if (problem !== undefined) problems.set(row, problem);
+    }
     this.rowsBefore += rows;
     return tablePage(rows, read, beside, this.columns.measured, problems);
   };

@@ -27,7 +27,7 @@ export class LineSplitter {
       start = end + 1;
       yield this.finish();
     }
-    if (start < chunk.length) this.take(chunk.subarray(start));
+    if (start < chunk.length) this.take(new Uint8Array(chunk.subarray(start))); // the chunk's memory is used again
   }
 
   /** The last line, if it has no line feed. */

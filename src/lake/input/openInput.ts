@@ -1,12 +1,11 @@
 import { OperatorError } from '../../base/errors.js';
-import { createReadStream, createWriteStream, fstatSync } from 'node:fs';
-import { join } from 'node:path';
+import { createReadStream, fstatSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { pipeline, type Readable, type Transform } from 'node:stream';
-import { pipeline as copied } from 'node:stream/promises';
 import zlib from 'node:zlib';
-import { errorCode, systemReason } from '../../base/files/fileError.js';
-import { OWNER_ONLY } from '../../base/files/atomicFile.js';
 import { openLines, type BodyPagesOptions } from './bodyPages.js';
+import { openCsv } from './csvPages.js';
+import { CsvTable } from './csvRows.js';
 import type { Engine } from './engine.js';
 import { csvSource, parquetSource, querySource, withPartitions, type Source } from './engineSources.js';
 import { formatOf, isRemote, type Input } from './inputs.js';
@@ -39,27 +38,16 @@ export async function openStdin(
   options: ReadOptions,
 ): Promise<OpenInput> {
   if (format === 'ndjson') return openLines(stdin, options);
+  if (format === 'csv') return openCsv(await openTable(stdin, name, options), options.limits, []);
   if (format === 'arrow') {
     const { onlyStream } = await import('./arrowStreams.js');
     return openArrowStream(onlyStream(stdin), options);
   }
-  let path = `/proc/self/fd/${STDIN}`;
-  if (!fstatSync(STDIN).isFile()) {
-    if (format === 'parquet')
-      throw new OperatorError(
-        'Parquet is read from its end, which a pipe does not have: name the file, or pipe Arrow',
-      );
-    const { folder } = await options.engine();
-    path = join(folder, 'standard-input.csv');
-    try {
-      await copied(stdin, createWriteStream(path, { mode: OWNER_ONLY }));
-    } catch (error) {
-      if (errorCode(error) !== 'ENOSPC' && errorCode(error) !== 'EDQUOT') throw error;
-      throw new OperatorError(
-        `the copy of standard input does not fit into ${folder}: ${systemReason(error)}; TMPDIR names another folder`,
-      );
-    }
-  }
+  if (!fstatSync(STDIN).isFile())
+    throw new OperatorError(
+      'Parquet is read from its end, which a pipe does not have: name the file, or pipe Arrow',
+    );
+  const path = `/proc/self/fd/${STDIN}`;
   return openInput({ path, name, format, partitions: [] }, options);
 }
 
@@ -71,71 +59,74 @@ export async function openArrowStream(
   return openArrow(input, limits, zone);
 }
 
+function openTable(
+  bytes: AsyncIterable<Uint8Array>,
+  what: string,
+  { encoding, bodyMaxBytes: rowBytesMax }: ReadOptions,
+): Promise<CsvTable> {
+  return CsvTable.open(bytes, { what, encoding, rowBytesMax });
+}
+
 /** Opens a file, or a query over many. */
 export async function openInput(input: ReadableInput, options: ReadOptions): Promise<OpenInput> {
-  const { path, name, format, partitions } = input;
-  const { compression } = formatOf(path);
-  if (format === 'ndjson' && input.query === undefined) {
+  const { path, name, format, partitions, query } = input;
+  if (format === 'ndjson' && query === undefined) {
     if (isRemote(path)) throw new OperatorError(`${name}: NDJSON is read from here: copy it, or pipe it`);
-    return openLines(bytesOf(path, name, compression, options.onBytes), options, partitions);
+    return openLines(bytesOf(input, options.onBytes), options, partitions);
   }
+  if (format === 'csv' && query === undefined)
+    return openCsv(await openFile(input, options), options.limits, partitions);
   const { openSources } = await import('./enginePages.js');
   const engine = await options.engine();
-  const [first = input, ...more] = input.query?.files ?? [input];
+  const [first = input, ...more] = query?.files ?? [input];
   const own = await sourceOf(engine, first, options);
   const sources: [Source, ...Source[]] = [withPartitions(own, first.partitions)];
   for (const file of more)
     sources.push(withPartitions(await sourceOf(engine, file, options), file.partitions));
-  const opened = openSources(engine, sources, options.limits, input.query?.isSorted === true);
+  const opened = openSources(engine, sources, options.limits, query?.isSorted === true);
   const ofPath = new Map(
     partitions.map(({ name: column }) => [column, own.columns.some((one) => one.name === column)]),
   );
-  return {
-    ...opened,
-    names: opened.names && { ...opened.names, ofPath },
-    async *pages(columns, form) {
-      for (const file of [first, ...more]) await checkWhole(file);
-      yield* opened.pages(columns, form);
-    },
-  };
+  return { ...opened, names: opened.names && { ...opened.names, ofPath } };
 }
 
-/** The engine reads a file of gzip that is cut off as a shorter one. @throws OperatorError */
-async function checkWhole({ path, name, format }: ReadableInput): Promise<void> {
-  if (format !== 'csv' || formatOf(path).compression !== 'gzip' || isRemote(path)) return;
-  for await (const _ of bytesOf(path, name, 'gzip'));
+/** Opens a CSV; the engine reads what lies in a store, and what Node can't decompress. */
+async function openFile(input: ReadableInput, options: ReadOptions): Promise<CsvTable> {
+  const { path, name } = input;
+  const isOurs = !isRemote(path) && (formatOf(path).compression !== 'zstd' || zstdDecompressor !== undefined);
+  if (isOurs) return openTable(bytesOf(input, options.onBytes), name, options);
+  const { csvLines } = await import('./engineSources.js');
+  const lines = csvLines(await options.engine(), path, name, options);
+  return openTable(lines, name, { ...options, encoding: undefined });
 }
 
-async function sourceOf(
-  engine: Engine,
-  { path, name, format, query }: ReadableInput,
-  { encoding, bodyMaxBytes, zone }: ReadOptions,
-): Promise<Source> {
-  if (query?.sql !== undefined) return querySource(engine, query.sql, name, zone);
-  const { compression } = formatOf(path);
-  if (format === 'csv')
-    return csvSource(engine, path, name, { encoding, compression, rowBytesMax: bodyMaxBytes });
-  if (compression !== undefined)
+async function sourceOf(engine: Engine, input: ReadableInput, options: ReadOptions): Promise<Source> {
+  const { path, name, format, query } = input;
+  if (query?.sql !== undefined) return querySource(engine, query.sql, name, options.zone);
+  if (format === 'csv') return csvSource(engine, () => openFile(input, options), name);
+  if (formatOf(path).compression !== undefined)
     throw new OperatorError(`${path}: ${format} is compressed inside, not as a whole`);
-  return parquetSource(engine, path, name, zone);
+  return parquetSource(engine, path, name, options.zone);
 }
 
-/** A file's bytes, unpacked. @throws OperatorError that names the file if its compression is damaged or cut */
+/**
+ * A file's bytes, unpacked; each piece is valid until the next one is asked for.
+ * @throws OperatorError that names the file if its compression is damaged or cut
+ */
 async function* bytesOf(
-  path: string,
-  name: string,
-  compression: 'gzip' | 'zstd' | undefined,
-  onBytes?: (count: number) => void,
+  { path, name }: ReadableInput,
+  onBytes: (count: number) => void = () => undefined,
 ): AsyncGenerator<Uint8Array> {
+  const { compression } = formatOf(path);
+  if (compression === undefined) return yield* piecesOf(path, onBytes);
   const file = createReadStream(path, { highWaterMark: CHUNK_BYTES });
-  let bytes: Readable = file;
-  let told = 0;
   // Not compose(): it has moments without a listener, in which a damaged file ends the process.
-  if (compression !== undefined) bytes = pipeline(bytes, decompressor(compression), () => {});
+  const bytes: AsyncIterable<Buffer> = pipeline(file, decompressor(compression), () => {});
+  let told = 0;
   try {
-    for await (const piece of bytes as AsyncIterable<Uint8Array>) {
+    for await (const piece of bytes) {
       yield piece;
-      onBytes?.(file.bytesRead - told);
+      onBytes(file.bytesRead - told);
       told = file.bytesRead;
     }
   } catch (error) {
@@ -145,9 +136,31 @@ async function* bytesOf(
   }
 }
 
+/** The pieces of a file, the next read ahead: new memory for each would cost more than reading. */
+async function* piecesOf(path: string, onBytes: (count: number) => void): AsyncGenerator<Uint8Array> {
+  const file = await open(path);
+  let [piece, next] = [Buffer.allocUnsafeSlow(CHUNK_BYTES), Buffer.allocUnsafeSlow(CHUNK_BYTES)];
+  let reading = file.read(piece);
+  try {
+    for (;;) {
+      const { bytesRead } = await reading;
+      if (bytesRead === 0) return;
+      reading = file.read(next);
+      reading.catch(() => undefined); // it may fail before it is awaited
+      yield piece.subarray(0, bytesRead);
+      onBytes(bytesRead);
+      [piece, next] = [next, piece];
+    }
+  } finally {
+    await reading.catch(() => undefined);
+    await file.close();
+  }
+}
+
+const { createZstdDecompress: zstdDecompressor } = zlib as { createZstdDecompress?: () => Transform };
+
 function decompressor(compression: 'gzip' | 'zstd'): Transform {
   if (compression === 'gzip') return zlib.createGunzip({ chunkSize: CHUNK_BYTES });
-  const { createZstdDecompress } = zlib as { createZstdDecompress?: () => Transform };
-  if (createZstdDecompress !== undefined) return createZstdDecompress();
+  if (zstdDecompressor !== undefined) return zstdDecompressor();
   throw new OperatorError('Zstandard takes Node 22.15 or newer: decompress it first (zstd -dc), or use gzip');
 }

@@ -1,9 +1,4 @@
-import { randomUUID } from 'node:crypto';
-
 /** Values, names and paths in the engine's SQL. */
-
-/** Stands for a cell that is not there. No file can know it, so no cell of a file is taken for it. */
-export const NO_CELL = randomUUID();
 
 /** Text as a literal. */
 export function textOf(text: string): string {

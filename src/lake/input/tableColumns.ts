@@ -79,11 +79,11 @@ function misfitOf(column: TableColumn, use: keyof typeof USES): string | undefin
   return `the column ${name} is of the type ${typeName}, which ${advice}${more}`;
 }
 
-/** The columns that are fields of a session. @throws NamesError if a column's type can't be what its name says */
+/** The columns that are fields of a session, by the names of the fields. @throws NamesError if a column's type can't be what its name says */
 export function sessionFields<C extends TableColumn>(
   columns: readonly C[],
 ): (C & { readonly field: string; readonly isSeries: boolean })[] {
-  return columns.flatMap((column) => {
+  const fields = columns.flatMap((column) => {
     const field = fieldOf(column.name);
     if (field === undefined) return [];
     const isSeries = SERIES_NAMES.has(field);
@@ -91,6 +91,7 @@ export function sessionFields<C extends TableColumn>(
     if (misfit !== undefined) throw new NamesError(misfit);
     return [{ ...column, field, isSeries }];
   });
+  return fields.toSorted((a, b) => (a.field < b.field ? -1 : 1));
 }
 
 /** The names of a table, and what each column can be used for. */
@@ -201,7 +202,7 @@ export function textField(
 /** The rows that are no JSON because of a cell: by its column. The bytes of a body mean nothing to who has the table. */
 export function nameMalformed(
   fields: readonly SessionField[],
-  { problems: found }: ReadRows,
+  { problems: found }: Pick<ReadRows, 'problems'>,
   problems: Map<number, RowProblem>,
   first = 0,
 ): void {

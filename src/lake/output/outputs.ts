@@ -97,9 +97,14 @@ export function prepareFolder(folder: string): void {
   }
 }
 
+const PIECE_BYTES = 1 << 20;
+
 /** A file being written under a temporary name; it exists from the first bytes on. */
 class PartialOutput {
   private file: FileHandle | undefined;
+  /** Not yet written: small pieces one by one would cost more. */
+  private pieces: Uint8Array[] = [];
+  private length = 0;
 
   constructor(readonly path: string) {}
 
@@ -109,10 +114,19 @@ class PartialOutput {
 
   readonly write: WriteBytes = async (bytes) => {
     this.file ??= await open(this.path, NEW_FILE, OWNER_ONLY);
-    await this.file.writeFile(bytes);
+    this.pieces.push(Buffer.from(bytes));
+    this.length += bytes.length;
+    if (this.length >= PIECE_BYTES) await this.flush();
   };
 
+  private async flush(): Promise<void> {
+    const bytes = Buffer.concat(this.pieces);
+    [this.pieces, this.length] = [[], 0];
+    await this.file?.writeFile(bytes);
+  }
+
   async finish(): Promise<void> {
+    await this.flush();
     await this.file?.sync();
     await this.file?.close();
   }

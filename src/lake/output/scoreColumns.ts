@@ -2,7 +2,7 @@
 import type { RecordBatch } from 'apache-arrow';
 import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import { OUTPUT_COLUMNS } from '../../model/tensors.js';
-import { hundredths, rounded } from '../../night/respond.js';
+import { hundredths } from '../../night/respond.js';
 import type { ScoringModel } from '../../score/scorer.js';
 import type { Engine } from '../input/engine.js';
 import type { Format } from '../input/inputs.js';
@@ -59,6 +59,26 @@ const BESIDE: readonly (ScoreColumn & { isAsked(options: LineOptions): boolean }
   },
 ];
 
+/** A kept value as text; numbers keep their digits. */
+export function keptColumn(name: string): ScoreColumn {
+  return {
+    name,
+    type: 'VARCHAR',
+    at({ page }, row) {
+      const json = page.kept(name, row);
+      if (json === undefined || json === 'null') return undefined;
+      if (!json.startsWith('"')) return json;
+      return json.includes('\\') ? (JSON.parse(json) as string) : json.slice(1, -1);
+    },
+  };
+}
+
+/** The rows of a page that a table of scores has. */
+export function writtenRows({ page, problems }: Job, { isStream }: SinkOptions): number[] {
+  const all = Array.from({ length: page.rows }, (_, row) => row);
+  return isStream ? all : all.filter((row) => !problems.has(row));
+}
+
 export function besideScores(options: LineOptions): readonly ScoreColumn[] {
   return BESIDE.filter(({ isAsked }) => isAsked(options));
 }
@@ -87,14 +107,11 @@ export function scoreColumns(options: SinkOptions): ScoreColumn[] {
   /** Row i's scores are `scoresOf(job, i)[i · stride …]`. */
   const scored = (prefix: string, scoresOf: Scores, stride: number): ScoreColumn[] => [
     ...SCORE_FIELDS.map((name, place): ScoreColumn => {
-      // CSV has 78, as NDJSON does, not 78.0.
-      const type = format === 'csv' ? 'VARCHAR' : 'DOUBLE';
       const at: ScoreColumn['at'] = (job, row) => {
         const score = scoresOf(job, row)?.[row * stride + place];
-        if (score === undefined) return undefined;
-        return type === 'DOUBLE' ? hundredths(score) / 100 : rounded(score);
+        return score === undefined ? undefined : hundredths(score) / 100;
       };
-      return { name: prefix + name, type, at };
+      return { name: prefix + name, type: 'DOUBLE', at };
     }),
     ...LABEL_FIELDS.map((name, index): ScoreColumn => {
       const at: ScoreColumn['at'] = (job, row) => {

@@ -1,3 +1,4 @@
+import { openCsvSink } from './csvSink.js';
 import { LineWriter } from './lineWriter.js';
 import type { ScoreSink, SinkOptions, WriteBytes } from './scoreColumns.js';
 
@@ -5,8 +6,8 @@ import type { ScoreSink, SinkOptions, WriteBytes } from './scoreColumns.js';
 export async function openSink(write: WriteBytes, options: SinkOptions): Promise<ScoreSink> {
   const { format } = options;
   if (format === 'arrow') return (await import('./arrowSink.js')).openArrowSink(write, options);
-  if (format !== 'ndjson')
-    return (await import('./engineSink.js')).openEngineSink(write, { ...options, format });
+  if (format === 'parquet') return (await import('./engineSink.js')).openEngineSink(write, options);
+  if (format === 'csv') return openCsvSink(write, options);
   const lines = new LineWriter(options);
   return {
     async write(job) {

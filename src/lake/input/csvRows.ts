@@ -1,0 +1,288 @@
+/** The rows of a CSV: its bytes in UTF-8, its header, and its records, whose cells stay where they are. */
+import { isUtf8 } from 'node:buffer';
+import { CsvCells, CsvError, cellText, isLineEnd } from '../../base/csvCells.js';
+import { PROBLEMS, UNPROCESSABLE } from '../../contract/problems.js';
+import { TableError, type RowProblem } from '../errors.js';
+import { fieldOf } from './names.js';
+
+export interface CsvOptions {
+  /** For messages. */
+  readonly what: string;
+  /** UTF-8 if absent. */
+  readonly encoding?: string | undefined;
+  /** A longer row is a bad one. */
+  readonly rowBytesMax: number;
+}
+
+/** Rows that lie in one piece of memory, valid until the next ones are asked for. */
+export interface CsvRows {
+  readonly rows: number;
+  readonly bytes: Buffer;
+  /** Cells of the header. */
+  readonly width: number;
+  /** Cell c of row i is `bytes[starts[i · width + c] … ends[i · width + c])`: without its quotes, doubled ones stay. */
+  readonly starts: Int32Array;
+  readonly ends: Int32Array;
+  /** A `MARK` for each row. */
+  readonly marks: Uint8Array;
+}
+
+/** The text of a cell, with the letters that its bytes are. */
+export function textIn(
+  { bytes, width, starts, ends }: CsvRows,
+  row: number,
+  place: number,
+  letters: 'utf8' | 'latin1' = 'utf8',
+): string {
+  const at = row * width + place;
+  return cellText(bytes, starts[at] ?? 0, ends[at] ?? 0, letters);
+}
+
+/** Why a row is bad: it has more or fewer cells than the header, or too many bytes; then it has no cells. */
+const MARK = { none: 0, misshapen: 1, tooLong: 2 } as const;
+
+export function problemOf(mark: number | undefined): RowProblem | undefined {
+  if (mark === MARK.none) return undefined;
+  return mark === MARK.tooLong ? PROBLEMS.bodyTooLarge : MISSHAPEN;
+}
+
+const MISSHAPEN: RowProblem = {
+  status: UNPROCESSABLE.status,
+  detail: 'a row with more or fewer cells than the header, or a quote that is not closed',
+};
+
+/** Most rows read together, and most cells if there is more than one row. */
+const ROWS_MAX = 2048;
+const CELLS_MAX = 1 << 16;
+const DELIMITERS = [',', ';', '\t', '|'];
+const NOTHING = Buffer.alloc(0);
+const UTF8_MARK = Buffer.from('\ufeff');
+const BIG_ENDIAN_MARK = 0xfeff;
+
+/** A CSV whose header is read, and whose rows come once. */
+export class CsvTable {
+  /** None if it is empty. */
+  readonly names: readonly string[];
+  private readonly cells: CsvCells;
+  /** Lines before the bytes at hand. */
+  private lines = 0;
+  /** Memory that is used again, once the rows in it are read: new memory would cost more than a copy. */
+  private room = NOTHING;
+  private readonly marks: Uint8Array;
+
+  private constructor(
+    private readonly options: CsvOptions,
+    private readonly pieces: AsyncGenerator<Buffer, void, undefined>,
+    private bytes: Buffer,
+    { delimiter, names }: Pick<Header, 'delimiter' | 'names'>,
+  ) {
+    this.names = names;
+    this.cells = new CsvCells(delimiter, names.length);
+    const rows = Math.max(1, Math.min(ROWS_MAX, Math.floor(CELLS_MAX / names.length)));
+    this.marks = new Uint8Array(rows);
+    this.cells.starts = new Int32Array(rows * names.length);
+    this.cells.ends = new Int32Array(rows * names.length);
+  }
+
+  /** @throws TableError */
+  static async open(input: AsyncIterable<Uint8Array>, options: CsvOptions): Promise<CsvTable> {
+    const { what, encoding, rowBytesMax } = options;
+    const pieces = utf8Of(input, encoding, what);
+    try {
+      for (let head = NOTHING; ;) {
+        const { done, value = NOTHING } = await pieces.next();
+        head = Buffer.concat([head, value]);
+        const header = headerIn(head, done === true);
+        if (header !== undefined) {
+          const table = new CsvTable(options, pieces, head, header);
+          table.checkLetters(0, header.end);
+          if (header.names.length === 0 && header.end > 0) throw table.malformed(0);
+          table.passTo(header.end);
+          return table;
+        }
+        if (head.length > rowBytesMax)
+          throw new TableError(`${what} is no CSV: its first line has more than ${rowBytesMax} bytes`);
+      }
+    } catch (error) {
+      await pieces.return();
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.pieces.return();
+  }
+
+  /** @throws TableError if it is no CSV, or not in its encoding */
+  async *rows(): AsyncGenerator<CsvRows, void, undefined> {
+    try {
+      yield* this.allRows();
+    } finally {
+      await this.close();
+    }
+  }
+
+  private async *allRows(): AsyncGenerator<CsvRows, void, undefined> {
+    const { cells, marks, options } = this;
+    const { starts, ends } = cells;
+    const width = this.names.length;
+    let isTooLong = false;
+    for (let isLast = false; ;) {
+      const { bytes } = this;
+      cells.open(bytes, isLast);
+      let at = 0;
+      for (let isWhole = width === 0 || bytes.length === 0; !isWhole;) {
+        const first = at;
+        let rows = 0;
+        starts.fill(0);
+        ends.fill(0);
+        while (rows < marks.length && !isWhole) {
+          const place = rows * width;
+          const end = this.next(at, place);
+          isWhole = end < 0 || end === bytes.length;
+          if (end < 0) break;
+          isTooLong ||= end - at > options.rowBytesMax;
+          if (isTooLong) {
+            starts.fill(0, place, place + width);
+            ends.fill(0, place, place + width);
+          }
+          if (isTooLong) marks[rows] = MARK.tooLong;
+          else marks[rows] = cells.count === width ? MARK.none : MARK.misshapen;
+          if (!isLineEnd(bytes[at])) rows++; // an empty line is no row
+          isTooLong = false;
+          at = end;
+        }
+        this.checkLetters(first, at);
+        if (rows > 0) yield { rows, bytes, width, starts, ends, marks };
+      }
+      this.passTo(at);
+      if (isLast) return;
+      // A row that is too long goes on as a shorter one.
+      isTooLong ||= this.bytes.length > options.rowBytesMax;
+      if (isTooLong) this.bytes = cells.begun;
+      const rest = Buffer.from(this.bytes); // the next piece may take its memory
+      const { done, value = NOTHING } = await this.pieces.next();
+      isLast = done === true;
+      this.bytes = this.joined(rest, value);
+    }
+  }
+
+  private joined(rest: Buffer, piece: Buffer): Buffer {
+    if (rest.length === 0) return piece;
+    const length = rest.length + piece.length;
+    const target = this.room.length < length ? Buffer.allocUnsafeSlow(2 * length) : this.room;
+    rest.copy(target);
+    piece.copy(target, rest.length);
+    this.room = target;
+    return target.subarray(0, length);
+  }
+
+  private next(at: number, place: number): number {
+    try {
+      return this.cells.next(at, place);
+    } catch (error) {
+      throw error instanceof CsvError ? this.malformed(at) : error;
+    }
+  }
+
+  private passTo(end: number): void {
+    this.lines += linesIn(this.bytes.subarray(0, end));
+    this.bytes = this.bytes.subarray(end);
+  }
+
+  private lineAt(at: number): number {
+    return this.lines + linesIn(this.bytes.subarray(0, at)) + 1;
+  }
+
+  private malformed(at: number): TableError {
+    const { what } = this.options;
+    return new TableError(`${what} is no CSV in line ${this.lineAt(at)}: check its quotes and its delimiter`);
+  }
+
+  /** Letters that are lost would make two people one. @throws TableError */
+  private checkLetters(first: number, end: number): void {
+    const own = this.bytes.subarray(first, end);
+    if (isUtf8(own)) return;
+    let [at, line] = [0, this.lineAt(first)];
+    for (
+      let end = own.indexOf('\n');
+      end >= 0 && isUtf8(own.subarray(at, end));
+      end = own.indexOf('\n', at)
+    ) {
+      at = end + 1;
+      line++;
+    }
+    throw new TableError(
+      `${this.options.what} can't be read in line ${line}: it is not UTF-8: give --encoding latin-1 or utf-16 if it is in one of these, or convert it (iconv -t UTF-8)`,
+    );
+  }
+}
+
+function linesIn(bytes: Buffer): number {
+  let lines = 0;
+  for (let at = bytes.indexOf('\n'); at >= 0; at = bytes.indexOf('\n', at + 1)) lines++;
+  return lines;
+}
+
+interface Header {
+  readonly delimiter: string;
+  readonly names: readonly string[];
+  /** Where the first row begins. */
+  readonly end: number;
+}
+
+/**
+ * The first line that is not empty, split at the delimiter that finds the most fields of a session. Without names if it
+ * can't be split, or if there is none; undefined if it has not ended yet.
+ */
+function headerIn(head: Buffer, isLast: boolean): Header | undefined {
+  let begin = head.indexOf(UTF8_MARK) === 0 ? UTF8_MARK.length : 0;
+  while (isLineEnd(head[begin])) begin++;
+  if (begin === head.length) return isLast ? { delimiter: ',', names: [], end: 0 } : undefined;
+  const known = ({ names }: Header): number =>
+    names.filter((name) => fieldOf(name.trim()) !== undefined).length;
+  const ways = DELIMITERS.map((delimiter) => splitAt(head, begin, delimiter, isLast));
+  const ended = ways.flatMap((way) => way ?? []);
+  if (ended.length < ways.length) return undefined;
+  const [best] = ended.toSorted((a, b) => known(b) - known(a) || b.names.length - a.names.length);
+  return best;
+}
+
+function splitAt(head: Buffer, begin: number, delimiter: string, isLast: boolean): Header | undefined {
+  const cells = new CsvCells(delimiter);
+  cells.open(head, isLast);
+  try {
+    const end = cells.next(begin);
+    return end < 0 ? undefined : { delimiter, names: cells.texts(), end };
+  } catch (error) {
+    if (error instanceof CsvError) return { delimiter, names: [], end: head.length };
+    throw error;
+  }
+}
+
+/** The bytes in UTF-8. @throws TableError for what is no UTF-16 */
+async function* utf8Of(
+  input: AsyncIterable<Uint8Array>,
+  encoding: string | undefined,
+  what: string,
+): AsyncGenerator<Buffer, void, undefined> {
+  let decoder: InstanceType<typeof TextDecoder> | undefined;
+  const decoded = (bytes?: Buffer): Buffer => {
+    try {
+      return Buffer.from(decoder?.decode(bytes, { stream: bytes !== undefined }) ?? '');
+    } catch {
+      throw new TableError(`${what} can't be read: it is not UTF-16`);
+    }
+  };
+  for await (const piece of input) {
+    const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
+    if (encoding === 'latin-1') yield Buffer.from(bytes.toString('latin1'));
+    else if (encoding === 'utf-16') {
+      const order =
+        bytes.readUIntBE(0, Math.min(2, bytes.length)) === BIG_ENDIAN_MARK ? 'utf-16be' : 'utf-16le';
+      decoder ??= new TextDecoder(order, { fatal: true });
+      yield decoded(bytes);
+    } else yield bytes;
+  }
+  if (decoder !== undefined) yield decoded();
+}

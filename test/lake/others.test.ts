@@ -162,7 +162,7 @@ t.test('a lake in S3 is scored to S3, a Delta table by --sql: as the file is', {
   t.match(await run(file, '--to', 'ndjson', '--out-dir', dir), isWhole);
   const expected = scoresOf(readFileSync(join(dir, 'nights.scores.ndjson'), 'utf8'));
   t.match(expected, { length: 11 });
-  t.match(await run('s3://nights/lake', ...httpfs, '--out-dir', 's3://scores/2025'), isWhole);
+  t.match(await run('s3://nights/lake/**/*.parquet', ...httpfs, '--out-dir', 's3://scores/2025'), isWhole);
   const written = 's3://scores/2025/sorted.scores.parquet';
   t.strictSame(scoresOf(await python('hive.py', ['get', written], env)), expected);
   await python('hive.py', ['delta', file]);
@@ -178,4 +178,7 @@ t.test('a lake in S3 is scored to S3, a Delta table by --sql: as the file is', {
   await python('hive.py', ['put', join(dir, 'odd')], env);
   const odd = await run('s3://nights/lake', ...httpfs, '--out-dir', 's3://scores/odd');
   t.match(odd.stderr, /reads what follows \? as settings: rename/);
+  await python('hive.py', ['put', `${file}.delta`], env);
+  const versions = await run('s3://nights/lake', ...httpfs, '--out-dir', 's3://scores/versions');
+  t.match(versions.stderr, /lake is a Delta table, whose files hold deleted rows too/);
 });

@@ -112,9 +112,8 @@ export async function findInputs(names: readonly string[], options: FindOptions)
   const own = [...named.keys()].filter((path) => isOwn(path, options));
   if (own.length === named.size) throw new OperatorError(`no file can be scored: ${counted(OWN, own)}`);
   if (own.length > 0) options.tell?.(`not read: ${counted(OWN, own)}`);
-  const inputs = [...named.values()].flatMap((file) =>
-    own.includes(file.path) ? [] : [inputOf(file, options)],
-  );
+  const others = [...named.values()].filter(({ path }) => !isOwn(path, options));
+  const inputs = others.map((file) => inputOf(file, options));
   if (options.isRead !== true) refuseSharedOutputs(inputs);
   const { order } = options;
   const valueOf = ({ partitions }: Input): string | null | undefined =>
@@ -250,9 +249,9 @@ async function filesOf(name: string, options: FindOptions): Promise<NamedFile[]>
   if (!isFar && !existsSync(base)) throw new OperatorError(`${name}: there is no such file`);
   const isFile = isFar ? formatOf(name).format !== undefined : !statSync(base).isDirectory();
   if (isFile && !isPattern) return [{ path, base: dirname(path) }];
-  const found = isFar
-    ? await foundInStore(path, options)
-    : foundBelow(base, isPattern ? meaningOf(path) : () => true, options);
+  const all = isFar ? await listedInStore(base, options) : [...listedBelow(base)];
+  const found = isPattern ? all.filter(meaningOf(path)) : all;
+  refuseVersions(all, found);
   if (isPattern && found.length === 0) throw new OperatorError(`${name}: no file matches`);
   return readable(found, base, options);
 }
@@ -284,45 +283,36 @@ interface Found {
   readonly entry?: Dirent | undefined;
 }
 
-/** A pattern may mean folders too. */
-async function foundInStore(path: string, { engine }: FindOptions): Promise<Found[]> {
-  const patterns = [...(PATTERN.test(path) ? [path] : []), `${path}/**`];
-  const selects = patterns.map((one) => `SELECT file FROM glob(${textOf(one)})`);
-  const rows = await (await engine()).texts(selects.join(' UNION '), path);
+async function listedInStore(folder: string, { engine }: FindOptions): Promise<Found[]> {
+  const sql = `SELECT file FROM glob(${textOf(`${folder}/**`)})`;
+  const rows = await (await engine()).texts(sql, folder);
   return rows.map(([file]) => ({ path: file ?? '' }));
 }
 
-/** Table formats whose folders also hold deleted or replaced rows. */
-const VERSIONED: readonly (readonly [mark: RegExp, table: string])[] = [
-  [/^_delta_log$/, 'a Delta'],
-  [/^\.hoodie$/, 'a Hudi'],
-  [/\.metadata\.json$/, 'an Iceberg'],
-];
-
-/** The files below a folder that are meant; links to folders are not followed. @throws OperatorError */
-function foundBelow(folder: string, isMeant: (found: Found) => boolean, { outDir }: FindOptions): Found[] {
-  const out = outDir === undefined || resolve(outDir) === folder ? undefined : resolve(outDir);
-  const all = [...entriesBelow(folder)];
-  const found = all.filter(
-    (one) => !one.entry.isDirectory() && isMeant(one) && (out === undefined || !isWithin(one.path, out)),
-  );
-  for (const { entry } of all) {
-    const [, table] = VERSIONED.find(([mark]) => mark.test(entry.name)) ?? [];
-    if (table !== undefined && found.some(({ path }) => isWithin(path, entry.parentPath)))
-      throw new OperatorError(
-        `${entry.parentPath} is ${table} table, whose files hold deleted rows too: read it with --sql (--extension delta, iceberg), or pipe Arrow to standard input`,
-      );
-  }
-  return found;
-}
-
 /** Not Node's recursive reading: since Node 24 it follows links to folders, without end where two lead upwards. */
-function* entriesBelow(folder: string): Generator<Found & { readonly entry: Dirent }> {
+function* listedBelow(folder: string): Generator<Found> {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
-    yield { path, entry };
-    if (entry.isDirectory()) yield* entriesBelow(path);
+    if (entry.isDirectory()) yield* listedBelow(path);
+    else yield { path, entry };
   }
+}
+
+/** Files by which the folder above is known as a table that also holds deleted or replaced rows. */
+const VERSIONED: readonly (readonly [mark: RegExp, table: string])[] = [
+  [/^(.*)\/_delta_log\//, 'a Delta'],
+  [/^(.*)\/\.hoodie\//, 'a Hudi'],
+  [/^(.*)\/metadata\/[^/]+\.metadata\.json$/, 'an Iceberg'],
+];
+
+/** @throws OperatorError if a file that was found is one of such a table */
+function refuseVersions(all: readonly Found[], found: readonly Found[]): void {
+  for (const [mark, table] of VERSIONED)
+    for (const folder of new Set(all.map(({ path }) => mark.exec(path)?.[1])))
+      if (folder !== undefined && found.some(({ path }) => isWithin(path, folder)))
+        throw new OperatorError(
+          `${folder} is ${table} table, whose files hold deleted rows too: read it with --sql (--extension delta, iceberg), or pipe Arrow to standard input`,
+        );
 }
 
 /** Most names listed for each kind of skipped file. */

@@ -185,16 +185,18 @@ function* problemsOf(
   }
 }
 
-/** Remarks on unknown names that differ by a few letters from a missing one. */
+/** Remarks on unknown names that differ by a few letters from a missing one, or begin as columns of measurements do. */
 function slipsOf({ thing, kinds }: InputNames, { keep }: RowColumns): string[] {
   return KINDS.flatMap((kind) => {
     const there = new Set(kinds[kind].map((name) => nameInAnyCase(name, kind) ?? name));
     return [...there].flatMap((name) => {
-      const slip = thing === 'column' && !keep.includes(name) ? measuredSlip(name) : undefined;
-      if (slip !== undefined) return [slip];
-      const meant = keep.includes(name) ? undefined : meantField(name, kind);
-      if (meant === undefined || there.has(meant)) return [];
-      return [`the ${thing} ${name} is not known, and ignored: did you mean ${meant}?`];
+      const small = name.toLowerCase();
+      const isMeasured = thing === 'column' && small.startsWith(PREFIX);
+      if (keep.includes(name) || (isMeasured && NAMES.includes(small))) return [];
+      const meant = isMeasured ? nearestName(small, NAMES, LETTERS_WRONG) : meantField(name, kind);
+      if (meant === undefined ? !isMeasured : there.has(meant)) return [];
+      const hint = meant === undefined ? `such columns are ${NAMES.join(', ')}` : `did you mean ${meant}?`;
+      return [`the ${thing} ${name} is not known, and ignored: ${hint}`];
     });
   });
 }
@@ -242,15 +244,6 @@ function measuredColumns(names: readonly string[]): MeasuredColumn[] {
     const name = find(PREFIX + score);
     return name === undefined ? [] : [{ score, name, reliability: find(PREFIX + score + RELIABILITY) }];
   });
-}
-
-/** The remark on an unknown name with a known prefix; undefined for any other name. */
-function measuredSlip(name: string): string | undefined {
-  const small = name.toLowerCase();
-  if (!small.startsWith(PREFIX) || NAMES.includes(small)) return undefined;
-  const near = nearestName(small, NAMES, LETTERS_WRONG);
-  const meant = near === undefined ? `such columns are ${NAMES.join(', ')}` : `did you mean ${near}?`;
-  return `the column ${name} is not known, and ignored: ${meant}`;
 }
 
 /**

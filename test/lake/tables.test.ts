@@ -155,9 +155,10 @@ t.test('what is kept keeps its type and its value, and is no part of the request
     `[1.5, 2]::FLOAT[2] AS l`,
     `true AS explain`,
     `170141183460469231731687303715884105727::HUGEINT AS n`,
+    `'' AS o`,
   ];
   const path = await table(join(dir, 'a.parquet'), `${kept.join(', ')}, 30 AS age FROM range(3)`);
-  const names = [...'abcdefghijkl', 'explain', 'n'];
+  const names = [...'abcdefghijkl', 'explain', 'n', 'o'];
   const { input } = await scoreOne(path, { keep: names });
   const select = `SELECT ${names.map((name) => `${name}::VARCHAR AS ${name}`).join(', ')} FROM`;
   t.strictSame(await queried(`${select} '${input.output}'`), await queried(`${select} '${path}'`));
@@ -166,6 +167,8 @@ t.test('what is kept keeps its type and its value, and is no part of the request
   t.strictSame(await types(input.output), await types(path));
   const { text } = await scoreOne(path, { keep: names, to: 'ndjson', again: true });
   t.match(text, '"a":12345678901234567890,"b":1.25,"c":1767312000000,"d":1767323045678.901,"e":"782079",');
+  const csv = await scoreOne(path, { keep: ['i', 'o'], to: 'csv', again: true });
+  t.match(csv.text, '\n,"",1,', 'an empty text has quotes, nothing has none');
   const ids = ['"\\ud800"', '12345678901234567890123', '1E+05', '{"a":[1.50]}', '"\\u0000"'];
   const lines = ids.map((id) => `{"id":${id},"current_session":{"age":30}}\n`);
   const { rows: found } = await scoreOne(fileOf(t, 'b.ndjson', lines.join('')), { to: 'parquet' });

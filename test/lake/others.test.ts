@@ -1,7 +1,16 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { gzipSync } from 'node:zlib';
 import { tableFromIPC, tableToIPC } from 'apache-arrow';
 import t, { type Test } from 'tap';
 import { PAST, folder, modelScorer, rowsOf, runLake, runStream, type Asked } from '#fixtures/lake.js';
@@ -170,6 +179,20 @@ t.test('a lake in S3 is scored to S3, a Delta table by --sql: as the file is', {
   const to = ['--to', 'ndjson', '--out-dir', join(dir, 'out')];
   t.match(await run('--sql', select, ...delta, ...to), isWhole);
   t.strictSame(scoresOf(readFileSync(join(dir, 'out/query.scores.ndjson'), 'utf8')), expected);
+  // CSV comes from a store by its lines.
+  mkdirSync(join(dir, 'cells'));
+  const cells = join(dir, 'cells/a.csv');
+  writeFileSync(cells, 'id,note,HR_night,age\n1,"a\n\nb, ""c""","[60,61]",30\n\n2,é,60 61,31\n');
+  writeFileSync(`${cells}.gz`, gzipSync(readFileSync(cells)));
+  await python('hive.py', ['put', join(dir, 'cells')], env);
+  const kept = ['--keep', 'id,note', '--to', 'ndjson', '--out-dir'];
+  const scoresIn = (out: string): string => readFileSync(join(out, 'a.scores.ndjson'), 'utf8');
+  t.match(await acuity(['score', cells, ...kept, join(dir, 'here')], env), { code: 0 });
+  for (const name of ['a.csv', 'a.csv.gz']) {
+    const out = join(dir, `there-${name}`);
+    t.match(await acuity(['score', `s3://nights/lake/${name}`, ...httpfs, ...kept, out], env), { code: 0 });
+    t.equal(scoresIn(out), scoresIn(join(dir, 'here')), name);
+  }
   // Before any row is scored: a store that lacks the bucket, and a key that the engine reads as another one.
   const toNowhere = await run(file, ...httpfs, '--out-dir', 's3://nowhere');
   t.match(toNowhere.stderr, /there is no such bucket: make it first/);

@@ -3,6 +3,7 @@
 const QUOTE = 0x22;
 const LINE_FEED = 0x0a;
 const RETURN = 0x0d;
+const SPACE = 0x20;
 
 export function isLineEnd(byte: number | undefined): boolean {
   return byte === LINE_FEED || byte === RETURN;
@@ -71,6 +72,7 @@ export class CsvCells {
         if (end < 0 && isLast) throw new CsvError();
         if (end < 0 || (end === bytes.length - 1 && !isLast)) return this.unfinished(end < 0 ? '"' : '""');
         at = end + 1;
+        while (bytes[at] === SPACE) at++;
       } else end = at = this.plainEnd(at);
       if (this.count < width) {
         starts[place + this.count] = start;

@@ -236,7 +236,7 @@ t.test('a CSV is read alike however its bytes come, and if their memory is used 
     '1,30,"a ""b"",\r\nc"',
     '',
     '2,31,é',
-    '"3",32,',
+    '"3"  ,32,',
     '4,33',
     `5,34,${'x'.repeat(300)}`,
     `6,"${'y\n'.repeat(200)}",`,

@@ -170,14 +170,26 @@ function textsAt(chunk: DuckDBDataChunk, at: number | undefined): TextAt {
   return at === undefined ? () => undefined : textsOf(columnOf(chunk, at), chunk.rowCount, 'letters');
 }
 
-/** Values beside the sessions of a chunk: copies, for the chunk is gone when the page is written. */
+/** Columns by their names. A function of its own: what is made of them must not hold the chunk. */
+function columnsAt<Values>(
+  chunk: DuckDBDataChunk,
+  places: ReadonlyMap<string, number>,
+  valuesAt: (chunk: DuckDBDataChunk, at: number) => Values,
+): Map<string, Values> {
+  return new Map([...places].map(([name, at]) => [name, valuesAt(chunk, at)]));
+}
+
+/**
+ * Values beside the sessions of a chunk: copies, for the chunk is gone when the page is written. No function here may
+ * use it: with one all would hold it, and the engine's memory of a page, until the collector's next full pass.
+ */
 function besideIn(
   chunk: DuckDBDataChunk,
   { list, ...places }: Selection,
   first: number | undefined,
 ): Omit<BesideColumns, 'header'> {
-  const kept = new Map([...places.kept].map(([name, at]) => [name, textsAt(chunk, at)]));
-  const cells = new Map([...places.cells].map(([name, at]) => [name, chunk.getColumnValues(at)]));
+  const kept = columnsAt(chunk, places.kept, textsAt);
+  const cells = columnsAt(chunk, places.cells, (own, at) => own.getColumnValues(at));
   const [person, moment] = [textsAt(chunk, places.person), textsAt(chunk, places.moment)];
   const numbers = first === undefined ? doublesOf(columnOf(chunk, list.length), chunk.rowCount) : undefined;
   return {

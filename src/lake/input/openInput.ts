@@ -152,8 +152,8 @@ async function* piecesOf(path: string, onBytes: (count: number) => void): AsyncG
       [piece, next] = [next, piece];
     }
   } finally {
-    await reading.catch(() => undefined);
-    await file.close();
+    // Not awaited: the writer of a pipe may write no more for long.
+    void file.close();
   }
 }
 

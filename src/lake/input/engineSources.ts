@@ -205,6 +205,8 @@ export function keptSql({ sql, kind, isCell }: SourceColumn, form: KeptForm): st
   }
   let own = `CAST(to_json(${sql}) AS VARCHAR)`;
   if (kind === 'whole' || kind === 'boolean') own = `CAST(${sql} AS VARCHAR)`;
+  else if (form === 'text' && kind === 'float')
+    own = `CASE WHEN isfinite(${sql}) THEN CAST(${sql} AS VARCHAR) ELSE ${text(sql)} END`;
   else if (form === 'text' || kind === 'uuid' || kind === 'text') own = text(sql);
   else if (kind === 'float' || kind === 'decimal') own = number(sql);
   else if (kind === 'date' || kind === 'time') own = number(`epoch_us(${sql}) / 1000`);

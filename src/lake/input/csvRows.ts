@@ -66,6 +66,8 @@ export class CsvTable {
   private readonly cells: CsvCells;
   /** Lines before the bytes at hand. */
   private lines = 0;
+  /** Whether the record that begins with the bytes at hand is too long, and goes on as a shorter one. */
+  private isTooLong = false;
   /** Memory that is used again, once the rows in it are read: new memory would cost more than a copy. */
   private room = NOTHING;
   private readonly marks: Uint8Array;
@@ -116,55 +118,59 @@ export class CsvTable {
   /** @throws TableError if it is no CSV, or not in its encoding */
   async *rows(): AsyncGenerator<CsvRows, void, undefined> {
     try {
-      yield* this.allRows();
+      for (let isLast = this.names.length === 0; !isLast;) {
+        yield* this.pages(isLast);
+        const begun = Buffer.from(this.isTooLong ? this.cells.begun : this.bytes); // the next piece may take its memory
+        const { done, value = NOTHING } = await this.pieces.next();
+        isLast = done === true;
+        this.bytes = this.joined(begun, value);
+      }
+      yield* this.pages(true);
     } finally {
       await this.close();
     }
   }
 
-  private async *allRows(): AsyncGenerator<CsvRows, void, undefined> {
-    const { cells, marks, options } = this;
+  /** The records that end in the bytes at hand; leaves one that only begins there. */
+  private *pages(isLast: boolean): Generator<CsvRows, void, undefined> {
+    const { bytes, cells, marks } = this;
     const { starts, ends } = cells;
     const width = this.names.length;
-    let isTooLong = false;
-    for (let isLast = false; ;) {
-      const { bytes } = this;
-      cells.open(bytes, isLast);
-      let at = 0;
-      for (let isWhole = width === 0 || bytes.length === 0; !isWhole;) {
-        const first = at;
-        let rows = 0;
-        starts.fill(0);
-        ends.fill(0);
-        while (rows < marks.length && !isWhole) {
-          const place = rows * width;
-          const end = this.next(at, place);
-          isWhole = end < 0 || end === bytes.length;
-          if (end < 0) break;
-          isTooLong ||= end - at > options.rowBytesMax;
-          if (isTooLong) {
-            starts.fill(0, place, place + width);
-            ends.fill(0, place, place + width);
-          }
-          if (isTooLong) marks[rows] = MARK.tooLong;
-          else marks[rows] = cells.count === width ? MARK.none : MARK.misshapen;
-          if (!isLineEnd(bytes[at])) rows++; // an empty line is no row
-          isTooLong = false;
-          at = end;
-        }
-        this.checkLetters(first, at);
-        if (rows > 0) yield { rows, bytes, width, starts, ends, marks };
-      }
-      this.passTo(at);
-      if (isLast) return;
-      // A row that is too long goes on as a shorter one.
-      isTooLong ||= this.bytes.length > options.rowBytesMax;
-      if (isTooLong) this.bytes = cells.begun;
-      const rest = Buffer.from(this.bytes); // the next piece may take its memory
-      const { done, value = NOTHING } = await this.pieces.next();
-      isLast = done === true;
-      this.bytes = this.joined(rest, value);
+    cells.open(bytes, isLast);
+    let at = 0;
+    for (let isMore = at < bytes.length; isMore;) {
+      const { rows, end } = this.fill(at);
+      this.checkLetters(at, end);
+      if (rows > 0) yield { rows, bytes, width, starts, ends, marks };
+      isMore = end > at && end < bytes.length;
+      at = end;
     }
+    this.passTo(at);
+    this.isTooLong ||= this.bytes.length > this.options.rowBytesMax;
+  }
+
+  /** Notes the cells of the records from `begin` on. @returns how many rows, and where they end */
+  private fill(begin: number): { readonly rows: number; readonly end: number } {
+    const { bytes, cells, marks, options } = this;
+    const { starts, ends } = cells;
+    const width = this.names.length;
+    starts.fill(0);
+    ends.fill(0);
+    let [rows, at] = [0, begin];
+    while (rows < marks.length && at < bytes.length) {
+      const place = rows * width;
+      const end = this.next(at, place);
+      if (end < 0) break;
+      if (this.isTooLong || end - at > options.rowBytesMax) {
+        starts.fill(0, place, place + width);
+        ends.fill(0, place, place + width);
+        marks[rows] = MARK.tooLong;
+      } else marks[rows] = cells.count === width ? MARK.none : MARK.misshapen;
+      if (!isLineEnd(bytes[at])) rows++; // an empty line is no row
+      this.isTooLong = false;
+      at = end;
+    }
+    return { rows, end: at };
   }
 
   private joined(rest: Buffer, piece: Buffer): Buffer {

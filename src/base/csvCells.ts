@@ -13,7 +13,7 @@ export function isLineEnd(byte: number | undefined): boolean {
 const NEAR_BYTES = 64;
 
 /** Most cells of a record whose width is not known. */
-const CELLS_MAX = 10_000;
+export const CELLS_MAX = 10_000;
 
 /** A quote is not closed, or text follows one that is. */
 export class CsvError extends Error {

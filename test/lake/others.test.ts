@@ -179,10 +179,10 @@ t.test('a lake in S3 is scored to S3, a Delta table by --sql: as the file is', {
   const to = ['--to', 'ndjson', '--out-dir', join(dir, 'out')];
   t.match(await run('--sql', select, ...delta, ...to), isWhole);
   t.strictSame(scoresOf(readFileSync(join(dir, 'out/query.scores.ndjson'), 'utf8')), expected);
-  // CSV comes from a store by its lines.
+  // CSV comes from a store byte by byte.
   mkdirSync(join(dir, 'cells'));
   const cells = join(dir, 'cells/a.csv');
-  writeFileSync(cells, 'id,note,HR_night,age\n1,"a\n\nb, ""c""","[60,61]",30\n\n2,é,60 61,31\n');
+  writeFileSync(cells, 'id,note,HR_night,age\n1,"a\r\n\nb\0, ""c""","[60,61]",30\n\n2,é,60 61,31\n');
   writeFileSync(`${cells}.gz`, gzipSync(readFileSync(cells)));
   await python('hive.py', ['put', join(dir, 'cells')], env);
   const kept = ['--keep', 'id,note', '--to', 'ndjson', '--out-dir'];

@@ -1,6 +1,6 @@
 /** The rows of a CSV: its bytes in UTF-8, its header, and its records, whose cells stay where they are. */
 import { isUtf8 } from 'node:buffer';
-import { CsvCells, CsvError, cellText, isLineEnd } from '../../base/csvCells.js';
+import { CELLS_MAX, CsvCells, CsvError, cellText, isLineEnd } from '../../base/csvCells.js';
 import { PROBLEMS, UNPROCESSABLE } from '../../contract/problems.js';
 import { TableError, type RowProblem } from '../errors.js';
 import { fieldOf } from './names.js';
@@ -53,7 +53,7 @@ const MISSHAPEN: RowProblem = {
 
 /** Most rows read together, and most cells if there is more than one row. */
 const ROWS_MAX = 2048;
-const CELLS_MAX = 1 << 16;
+const PAGE_CELLS_MAX = 1 << 16;
 const DELIMITERS = [',', ';', '\t', '|'];
 const NOTHING = Buffer.alloc(0);
 const UTF8_MARK = Buffer.from('\ufeff');
@@ -68,6 +68,8 @@ export class CsvTable {
   private lines = 0;
   /** Whether the record that begins with the bytes at hand is too long, and goes on as a shorter one. */
   private isTooLong = false;
+  /** Its lines that are left out. */
+  private linesLeft = 0;
   /** Memory that is used again, once the rows in it are read: new memory would cost more than a copy. */
   private room = NOTHING;
   private readonly marks: Uint8Array;
@@ -80,7 +82,7 @@ export class CsvTable {
   ) {
     this.names = names;
     this.cells = new CsvCells(delimiter, names.length);
-    const rows = Math.max(1, Math.min(ROWS_MAX, Math.floor(CELLS_MAX / names.length)));
+    const rows = Math.max(1, Math.min(ROWS_MAX, Math.floor(PAGE_CELLS_MAX / names.length)));
     this.marks = new Uint8Array(rows);
     this.cells.starts = new Int32Array(rows * names.length);
     this.cells.ends = new Int32Array(rows * names.length);
@@ -120,7 +122,11 @@ export class CsvTable {
     try {
       for (let isLast = this.names.length === 0; !isLast;) {
         yield* this.pages(isLast);
-        const begun = Buffer.from(this.isTooLong ? this.cells.begun : this.bytes); // the next piece may take its memory
+        if (this.isTooLong) {
+          this.linesLeft += linesIn(this.bytes);
+          this.bytes = this.cells.begun;
+        }
+        const begun = Buffer.from(this.bytes); // the next piece may take its memory
         const { done, value = NOTHING } = await this.pieces.next();
         isLast = done === true;
         this.bytes = this.joined(begun, value);
@@ -168,6 +174,8 @@ export class CsvTable {
       } else marks[rows] = cells.count === width ? MARK.none : MARK.misshapen;
       if (!isLineEnd(bytes[at])) rows++; // an empty line is no row
       this.isTooLong = false;
+      this.lines += this.linesLeft;
+      this.linesLeft = 0;
       at = end;
     }
     return { rows, end: at };
@@ -259,6 +267,7 @@ function splitAt(head: Buffer, begin: number, delimiter: string, isLast: boolean
   cells.open(head, isLast);
   try {
     const end = cells.next(begin);
+    if (cells.count > CELLS_MAX) throw new TableError(`a line has more than ${CELLS_MAX} cells`);
     return end < 0 ? undefined : { delimiter, names: cells.texts(), end };
   } catch (error) {
     if (error instanceof CsvError) return { delimiter, names: [], end: head.length };
@@ -273,6 +282,7 @@ async function* utf8Of(
   what: string,
 ): AsyncGenerator<Buffer, void, undefined> {
   let decoder: InstanceType<typeof TextDecoder> | undefined;
+  let head = NOTHING;
   const decoded = (bytes?: Buffer): Buffer => {
     try {
       return Buffer.from(decoder?.decode(bytes, { stream: bytes !== undefined }) ?? '');
@@ -283,12 +293,16 @@ async function* utf8Of(
   for await (const piece of input) {
     const bytes = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
     if (encoding === 'latin-1') yield Buffer.from(bytes.toString('latin1'));
-    else if (encoding === 'utf-16') {
-      const order =
-        bytes.readUIntBE(0, Math.min(2, bytes.length)) === BIG_ENDIAN_MARK ? 'utf-16be' : 'utf-16le';
-      decoder ??= new TextDecoder(order, { fatal: true });
-      yield decoded(bytes);
-    } else yield bytes;
+    else if (encoding !== 'utf-16') yield bytes;
+    else if (decoder !== undefined) yield decoded(bytes);
+    else {
+      head = Buffer.concat([head, bytes]);
+      if (head.length < 2) continue;
+      const order = head.readUInt16BE() === BIG_ENDIAN_MARK ? 'utf-16be' : 'utf-16le';
+      decoder = new TextDecoder(order, { fatal: true });
+      yield decoded(head);
+    }
   }
   if (decoder !== undefined) yield decoded();
+  else yield head;
 }

@@ -1,6 +1,6 @@
 import { createReadStream, lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { devNull, totalmem, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import {
   DuckDBInstance,
   StatementType,
@@ -15,7 +15,7 @@ import { usableCores } from '../../config/cores.js';
 import { messageOf, OperatorError } from '../../base/errors.js';
 import { TableError } from '../errors.js';
 import { EngineTable, type HeldType } from './engineTable.js';
-import { textOf } from './sql.js';
+import { patternOf, textOf } from './sql.js';
 
 /** The engine for tables: its life, its errors, its extensions. */
 
@@ -164,6 +164,14 @@ export class Engine {
     await this.run('DROP TABLE pieces', target);
   }
 
+  /** The other way: copies a file of a store into `folder`; all of it is in memory meanwhile. @throws TableError */
+  async download(source: string): Promise<string> {
+    const path = join(this.folder, basename(source));
+    const select = `SELECT content FROM read_blob(${textOf(patternOf(source))})`;
+    await this.run(`COPY (${select}) TO ${textOf(path)} (FORMAT blob, COMPRESSION none)`, source);
+    return path;
+  }
+
   close(): void {
     this.connection.closeSync();
     this.instance.closeSync();
@@ -241,7 +249,7 @@ const KNOWN: readonly (readonly [RegExp, string])[] = [
   ],
   [
     /Maximum line size/i,
-    'a line is longer than 8 MiB, or than twice ACUITY_BODY_MAX_BYTES if that is more: leave it out, or raise that variable',
+    'a line is longer than the engine takes: leave it out, or read the file without --sql',
   ],
   [
     /Expected Number of Columns/i,

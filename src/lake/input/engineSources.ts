@@ -1,8 +1,7 @@
-import type { DuckDBDataChunk } from '@duckdb/node-api';
 import { TableError } from '../errors.js';
 import type { Engine, NamedType } from './engine.js';
 import { textIn, type CsvTable } from './csvRows.js';
-import { formatOf, type Partition } from './inputs.js';
+import type { Partition } from './inputs.js';
 import { fieldOf } from './names.js';
 import type { KeptForm } from './page.js';
 import { patternOf, quoted, textOf } from './sql.js';
@@ -119,31 +118,6 @@ export async function csvSource(
     columns: names.map((name, place) => textColumn(name, `c${place}`, true)),
     mark: `c${names.length}`,
   };
-}
-
-const BUFFER_BYTES = 8 << 20;
-
-/** The lines of a file that the engine can reach or decompress and we can't; those of a cell end in LF there. */
-export async function* csvLines(
-  engine: Engine,
-  path: string,
-  what: string,
-  {
-    encoding = 'utf-8',
-    bodyMaxBytes,
-  }: { readonly encoding?: string | undefined; readonly bodyMaxBytes: number },
-): AsyncGenerator<Uint8Array, void, undefined> {
-  const bytesMax = Math.max(BUFFER_BYTES, 2 * bodyMaxBytes);
-  const options = [
-    `columns = {'line': 'VARCHAR'}, auto_detect = false, header = false, hive_partitioning = false`,
-    `delim = '', quote = '', escape = '', strict_mode = false`,
-    `encoding = ${textOf(encoding)}, compression = ${textOf(formatOf(path).compression ?? 'none')}`,
-    `max_line_size = ${bytesMax}, buffer_size = ${bytesMax}`,
-  ];
-  const texts = (chunk: DuckDBDataChunk) => chunk.getColumnValues(0) as readonly (string | null)[];
-  const query = `SELECT line FROM read_csv(${textOf(patternOf(path))}, ${options.join(', ')})`;
-  for await (const lines of engine.chunks(query, what, texts))
-    yield Buffer.from(lines.map((line) => `${line ?? ''}\n`).join(''));
 }
 
 export async function querySource(

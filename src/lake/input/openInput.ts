@@ -1,5 +1,5 @@
 import { OperatorError } from '../../base/errors.js';
-import { createReadStream, fstatSync } from 'node:fs';
+import { createReadStream, fstatSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { pipeline, type Readable, type Transform } from 'node:stream';
 import zlib from 'node:zlib';
@@ -90,14 +90,20 @@ export async function openInput(input: ReadableInput, options: ReadOptions): Pro
   return { ...opened, names: opened.names && { ...opened.names, ofPath } };
 }
 
-/** Opens a CSV; the engine reads what lies in a store, and what Node can't decompress. */
+/** Opens a CSV; one of a store is copied here, and removed when it is closed. */
 async function openFile(input: ReadableInput, options: ReadOptions): Promise<CsvTable> {
   const { path, name } = input;
-  const isOurs = !isRemote(path) && (formatOf(path).compression !== 'zstd' || zstdDecompressor !== undefined);
-  if (isOurs) return openTable(bytesOf(input, options.onBytes), name, options);
-  const { csvLines } = await import('./engineSources.js');
-  const lines = csvLines(await options.engine(), path, name, options);
-  return openTable(lines, name, { ...options, encoding: undefined });
+  if (!isRemote(path)) return openTable(bytesOf(input, options.onBytes), name, options);
+  const engine = await options.engine();
+  async function* copied(): AsyncGenerator<Uint8Array> {
+    const here = await engine.download(path);
+    try {
+      yield* bytesOf({ ...input, path: here });
+    } finally {
+      rmSync(here, { force: true });
+    }
+  }
+  return openTable(copied(), name, options);
 }
 
 async function sourceOf(engine: Engine, input: ReadableInput, options: ReadOptions): Promise<Source> {
@@ -152,15 +158,14 @@ async function* piecesOf(path: string, onBytes: (count: number) => void): AsyncG
       [piece, next] = [next, piece];
     }
   } finally {
-    // Not awaited: the writer of a pipe may write no more for long.
+    // Not awaited: an error's message would wait for the writer of a pipe.
     void file.close();
   }
 }
 
-const { createZstdDecompress: zstdDecompressor } = zlib as { createZstdDecompress?: () => Transform };
-
 function decompressor(compression: 'gzip' | 'zstd'): Transform {
   if (compression === 'gzip') return zlib.createGunzip({ chunkSize: CHUNK_BYTES });
-  if (zstdDecompressor !== undefined) return zstdDecompressor();
+  const { createZstdDecompress } = zlib as { createZstdDecompress?: () => Transform };
+  if (createZstdDecompress !== undefined) return createZstdDecompress();
   throw new OperatorError('Zstandard takes Node 22.15 or newer: decompress it first (zstd -dc), or use gzip');
 }

@@ -278,7 +278,6 @@ export class WasmParser {
     this.misfits = new Int32Array(memory.buffer, LAYOUT.MISFITS, 1 + LAYOUT.MISFITS_MAX);
     this.keptFields = new Uint32Array(memory.buffer, this.keptTable, KEPT_ENTRY * this.keeps.length);
     this.unknown = new Int32Array(memory.buffer, LAYOUT.UNKNOWN_FIELDS, 3); // EXPLAIN and SLOW_NUMBERS after it
-    this.desk = new HistoryDesk(memory.buffer, this.exports.writeHistory);
     this.texts = new Uint32Array(memory.buffer, LAYOUT.TEXTS, 2 * LAYOUT.TEXTS_LENGTH);
     const series = (1 + PAST_MAX) * SERIES_FIELDS.length;
     this.summarised = new Uint32Array(memory.buffer, LAYOUT.SUMMARISED, series);

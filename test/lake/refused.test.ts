@@ -60,6 +60,7 @@ const FILES: Readonly<Record<string, readonly Case[]>> = {
     ['id,name\n1,2\n', /no column is named as a field of a session \(HR_night/],
     ['age,age\n30,80\n', /two columns are named "age"/],
     ['id,age,id\n1,30,2\n', /two columns are named "id"/],
+    [`${'a,'.repeat(10_000)}age\n30\n`, /its header has more than 10000 cells: leave columns out/],
     ['age,past_sessions\n30,[]\n', /the column past_sessions: a row of a table is one session/],
     ['id,age,n\n1,30,2\n2,"31\n', /0.csv is no CSV in line 3: check its quotes/],
     ['id,age\n"1\n",30\n"2"x,30\n', /0.csv is no CSV in line 4: check its quotes/],

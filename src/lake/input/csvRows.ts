@@ -105,7 +105,9 @@ export class CsvTable {
           return table;
         }
         if (head.length > rowBytesMax)
-          throw new TableError(`${what} is no CSV: its first line has more than ${rowBytesMax} bytes`);
+          throw new TableError(
+            `${what} is no CSV: its first line has more than ${rowBytesMax} bytes: check its line ends, or raise ACUITY_BODY_MAX_BYTES`,
+          );
       }
     } catch (error) {
       await pieces.return();
@@ -267,7 +269,8 @@ function splitAt(head: Buffer, begin: number, delimiter: string, isLast: boolean
   cells.open(head, isLast);
   try {
     const end = cells.next(begin);
-    if (cells.count > CELLS_MAX) throw new TableError(`a line has more than ${CELLS_MAX} cells`);
+    if (cells.count > CELLS_MAX)
+      throw new TableError(`its header has more than ${CELLS_MAX} cells: leave columns out`);
     return end < 0 ? undefined : { delimiter, names: cells.texts(), end };
   } catch (error) {
     if (error instanceof CsvError) return { delimiter, names: [], end: head.length };

@@ -86,7 +86,7 @@ export class Engine {
     let next: Promise<DuckDBDataChunk | null> | undefined;
     try {
       const result = await told(what, async () => {
-        // With the engine's own buffer its threads read a CSV to the end before its first rows are scored.
+        // With the engine's own buffer its threads read all rows before the first ones are scored.
         await connection.run(`SET threads = ${threads}; SET streaming_buffer_size = '64KB'`);
         return connection.stream(
           `SELECT *, false AS "end of rows" FROM (${sql}) UNION ALL BY NAME SELECT true AS "end of rows"`,

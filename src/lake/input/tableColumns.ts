@@ -79,7 +79,10 @@ function misfitOf(column: TableColumn, use: keyof typeof USES): string | undefin
   return `the column ${name} is of the type ${typeName}, which ${advice}${more}`;
 }
 
-/** The columns that are fields of a session, by the names of the fields. @throws NamesError if a column's type can't be what its name says */
+/**
+ * The columns that are fields of a session, by the names of the fields.
+ * @throws NamesError if a column's type can't be what its name says
+ */
 export function sessionFields<C extends TableColumn>(
   columns: readonly C[],
 ): (C & { readonly field: string; readonly isSeries: boolean })[] {

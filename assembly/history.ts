@@ -13,6 +13,7 @@ import {
   MEASURED_BYTES,
   NOTED_SESSION,
   QUANTITIES,
+  RECORDS,
   RECORD_LENGTH,
   RUN_COUNTS,
   RUN_MEANS,
@@ -22,6 +23,7 @@ import {
   SESSIONS_MAX,
   SEX,
   SUMMARY_LENGTH,
+  TARGETS,
   TARGET_LENGTH,
   TEXTS,
 } from './layout';
@@ -226,6 +228,29 @@ function bitsOf(record: usize, target: usize): u32 {
   for (let label = 0; label < LABELS; label++)
     if (load<f64>(target + (<usize>(SCORES + label) << 3)) > 0) bits |= LABEL_HIGH << label;
   return bits;
+}
+
+/** Moves the sessions from index `from` on to index `to`. */
+export function moveSessions(from: i32, to: i32): void {
+  const count = load<i32>(HISTORY) - from;
+  memory.copy(HISTORY_DAYS + (<usize>to << 3), HISTORY_DAYS + (<usize>from << 3), <usize>count << 3);
+  memory.copy(recordOf(to), recordOf(from), count * RECORD_LENGTH * 8);
+  memory.copy(targetOf(to), targetOf(from), count * TARGET_LENGTH * 8);
+  memory.copy(chancesOf(to), chancesOf(from), count * LABELS * 8);
+}
+
+/** Makes `count` sessions from index `first` on the past of the request. */
+export function copyPast(first: i32, count: i32): void {
+  memory.copy(RECORDS + RECORD_LENGTH * 8, recordOf(first), count * RECORD_LENGTH * 8);
+  memory.copy(TARGETS, targetOf(first), count * TARGET_LENGTH * 8);
+}
+
+/** Makes the session of the request session `index`, without scores. */
+export function keepSession(index: i32, day: f64): void {
+  store<f64>(HISTORY_DAYS + (<usize>index << 3), day);
+  memory.copy(recordOf(index), RECORDS, RECORD_LENGTH * 8);
+  memory.fill(targetOf(index), 0, TARGET_LENGTH * 8);
+  memory.fill(chancesOf(index), 0, LABELS * 8);
 }
 
 function recordOf(index: i32): usize {

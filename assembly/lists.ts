@@ -1,5 +1,5 @@
 import { isDoubtful } from './doubts';
-import { RECORD_LENGTH, SAMPLES } from './layout';
+import { RECORD_LENGTH } from './layout';
 import { areFinite, forgetBreathing, isBreathingFast, summarise } from './series';
 
 /**
@@ -9,7 +9,8 @@ import { areFinite, forgetBreathing, isBreathingFast, summarise } from './series
 
 /**
  * Summarises the lists of a series into the records that begin at `records`, one per row; `summary` is the offset in
- * a record. List i is the `lengths[i]` floats (i32; 0 for none) from index `starts[i]` (i32) of `values` on.
+ * a record. List i is the `lengths[i]` floats (i32; 0 for none) from index `starts[i]` (i32) of `values` on, after the
+ * end of the one before. The last list comes first: summarising writes over what follows.
  */
 export function summariseLists(
   rows: i32,
@@ -21,20 +22,16 @@ export function summariseLists(
   summary: i32,
   marks: usize,
 ): void {
-  let into = records + (<usize>summary << 3);
-  for (let row = 0; row < rows; row++, into += <usize>RECORD_LENGTH << 3) {
+  let into = records + (<usize>(rows * RECORD_LENGTH + summary) << 3);
+  for (let row = rows - 1; row >= 0; row--) {
+    into -= <usize>RECORD_LENGTH << 3;
     const at = <usize>row << 2;
     const length = load<i32>(lengths + at);
     if (length == 0) continue;
-    // Summarising pads the samples after their end, where the next row's list is, so copy them.
-    memory.copy(SAMPLES, values + (<usize>load<i32>(starts + at) << 2), <usize>length << 2);
-    if (!areFinite(length)) {
-      store<u8>(marks + <usize>row, 1);
-      continue;
-    }
+    const samples = values + (<usize>load<i32>(starts + at) << 2);
     forgetBreathing();
-    summarise(length, isHeart, into);
-    if (isBreathingFast) store<u8>(marks + <usize>row, 1);
+    const areClear = summarise(samples, length, isHeart, into) || areFinite(samples, length);
+    if (!areClear || isBreathingFast) store<u8>(marks + <usize>row, 1);
   }
 }
 

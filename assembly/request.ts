@@ -273,7 +273,7 @@ function readSeries(record: usize, session: i32, series: i32): bool {
   const length = decodeArray(isDay ? daySamplesMax : nightSamplesMax);
   if (length < 0) return false;
   const summary = summaryAt(record, series);
-  summarise(length, isHeart, summary);
+  summarise(SAMPLES, length, isHeart, summary);
   samplesLeftOut += length - <i32>load<f64>(summary, COUNT << 3);
   const place = <usize>(session * 4 + series) << 2;
   store<u32>(SUMMARISED + place, <u32>start);

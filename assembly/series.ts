@@ -1,4 +1,4 @@
-import { COUNT, IMPLAUSIBLE, LEVEL, SAMPLES } from './layout';
+import { COUNT, IMPLAUSIBLE, LEVEL } from './layout';
 import { addToBin, binOf, binShift, countFour, emptyBin, takeMedian } from './median';
 import { BREATHS_MEDIAN_MAX, BREATH_HIGH, BREATH_LOW, HEART_HIGH, HEART_LOW, areSentinels } from './rules';
 
@@ -36,39 +36,41 @@ let smallest: f32 = 0;
 let largest: f32 = 0;
 
 /**
- * Cleans and summarises the first `length` floats at `SAMPLES`, leaving out sentinels and implausible samples. Writes
- * a summary at `summary`.
+ * Cleans and summarises the `length` floats at `samples`, leaving out sentinels and implausible samples. Writes a
+ * summary at `summary`, and over the 64 bytes after the samples. Returns whether all samples are plausible.
  */
-export function summarise(length: i32, isHeart: bool, summary: usize): void {
+export function summarise(samples: usize, length: i32, isHeart: bool, summary: usize): bool {
   const low = isHeart ? HEART_LOW : BREATH_LOW;
   const high = isHeart ? HEART_HIGH : BREATH_HIGH;
   const binsPerUnit = isHeart ? HEART_BINS_PER_UNIT : BREATH_BINS_PER_UNIT;
-  padSamples(length);
-  findExtremes(length);
-  if (length > 0 && smallest >= low && largest <= high) gatherAll(length, low, binsPerUnit);
-  else gatherPlausible(length, low, high, binsPerUnit);
+  padSamples(samples, length);
+  findExtremes(samples, length);
+  const arePlausible = length > 0 && smallest >= low && largest <= high;
+  if (arePlausible) gatherAll(samples, length, low, binsPerUnit);
+  else gatherPlausible(samples, length, low, high, binsPerUnit);
 
   put(summary, COUNT, <f64>count);
   put(summary, IMPLAUSIBLE, <f64>implausible);
   if (count == 0) {
     // Nothing of the series summarised here before may be passed on.
     put(summary, LEVEL, 0);
-    return;
+    return false;
   }
   const median = takeMedian(count, low, binsPerUnit, smallest, largest); // leaves the histogram empty
   if (!isHeart && median > FAST_BREATHS_MIN) isBreathingFast = true;
-  put(summary, LEVEL, count < MEDIAN_SAMPLES_MIN ? trimmedMean(length, low, high) : median);
+  put(summary, LEVEL, count < MEDIAN_SAMPLES_MIN ? trimmedMean(samples, length, low, high) : median);
+  return arePlausible;
 }
 
 /**
  * Smallest and largest of all samples, if none is negative: bits then sort like their floats, and negative numbers
  * and NaN are out of any range here too. Sixteen at a time: `padSamples` filled the last ones.
  */
-function findExtremes(length: i32): void {
-  let low = v128.load(SAMPLES);
+function findExtremes(samples: usize, length: i32): void {
+  let low = v128.load(samples);
   let high = low;
-  const end = SAMPLES + (<usize>length << 2);
-  for (let place = SAMPLES; place < end; place += 64) {
+  const end = samples + (<usize>length << 2);
+  for (let place = samples; place < end; place += 64) {
     const one = v128.load(place);
     const two = v128.load(place, 16);
     const three = v128.load(place, 32);
@@ -84,22 +86,22 @@ function findExtremes(length: i32): void {
   largest = f32x4.extract_lane(high, 0);
 }
 
-/** Whether the first `length` floats at `SAMPLES` are all finite: their exponent contains a zero. */
-export function areFinite(length: i32): bool {
+/** Whether the first `length` floats at `samples` are all finite: their exponent contains a zero. */
+export function areFinite(samples: usize, length: i32): bool {
   const exponent = i32x4.splat(0x7f800000);
   let found = i32x4.splat(0);
-  padSamples(length);
-  const end = SAMPLES + (<usize>length << 2);
-  for (let place = SAMPLES; place < end; place += 16) {
+  padSamples(samples, length);
+  const end = samples + (<usize>length << 2);
+  for (let place = samples; place < end; place += 16) {
     found = v128.or(found, i32x4.eq(v128.and(v128.load(place), exponent), exponent));
   }
   return !v128.any_true(found);
 }
 
 /** Repeats the first sample after the last one, as far as vectors read. */
-function padSamples(length: i32): void {
-  const first = f32x4.splat(load<f32>(SAMPLES));
-  const end = SAMPLES + (<usize>length << 2);
+function padSamples(samples: usize, length: i32): void {
+  const first = f32x4.splat(load<f32>(samples));
+  const end = samples + (<usize>length << 2);
   v128.store(end, first);
   v128.store(end, first, 16);
   v128.store(end, first, 32);
@@ -107,22 +109,22 @@ function padSamples(length: i32): void {
 }
 
 /** The usual case: every sample is plausible, so none needs a check. Four at a time. */
-function gatherAll(length: i32, low: f32, binsPerUnit: f32): void {
+function gatherAll(samples: usize, length: i32, low: f32, binsPerUnit: f32): void {
   count = length;
   implausible = 0;
   const shift = binShift(low, binsPerUnit);
   const shifts = f32x4.splat(shift);
   const scales = f32x4.splat(binsPerUnit);
-  const end = SAMPLES + (<usize>length << 2);
-  for (let place = SAMPLES; place < end; place += 16) countFour(v128.load(place), scales, shifts);
+  const end = samples + (<usize>length << 2);
+  for (let place = samples; place < end; place += 16) countFour(v128.load(place), scales, shifts);
   // The samples added by `padSamples` counted in the bin of the first sample.
   const padding = -length & 3;
-  if (padding > 0) addToBin(binOf(load<f32>(SAMPLES), binsPerUnit, shift), -padding);
+  if (padding > 0) addToBin(binOf(load<f32>(samples), binsPerUnit, shift), -padding);
 }
 
 /** Some samples are to be left out: they are counted in a bin that is cleared afterwards. Also four at a time. */
-function gatherPlausible(length: i32, low: f32, high: f32, binsPerUnit: f32): void {
-  const end = SAMPLES + (<usize>length << 2);
+function gatherPlausible(samples: usize, length: i32, low: f32, high: f32, binsPerUnit: f32): void {
+  const end = samples + (<usize>length << 2);
   v128.store(end, i32x4.splat(0)); // a sentinel, so that padding does not count as a sample
   const shift = binShift(low, binsPerUnit);
   const shifts = f32x4.splat(shift);
@@ -134,7 +136,7 @@ function gatherPlausible(length: i32, low: f32, high: f32, binsPerUnit: f32): vo
   let sentinels = i32x4.splat(0);
   let least = highs;
   let most = lows;
-  for (let place = SAMPLES; place < end; place += 16) {
+  for (let place = samples; place < end; place += 16) {
     const four = v128.load(place);
     const plausible = v128.and(f32x4.ge(four, lows), f32x4.le(four, highs));
     countFour(v128.bitselect(four, f32x4.splat(unread), plausible), scales, shifts);
@@ -166,10 +168,10 @@ function leastOf(lanes: v128): f32 {
 }
 
 /** Mean of few samples, without the smallest and the largest if enough are left. */
-function trimmedMean(length: i32, low: f32, high: f32): f64 {
+function trimmedMean(samples: usize, length: i32, low: f32, high: f32): f64 {
   let sum: f64 = 0;
-  const end = SAMPLES + (<usize>length << 2);
-  for (let place = SAMPLES; place < end; place += 4) {
+  const end = samples + (<usize>length << 2);
+  for (let place = samples; place < end; place += 4) {
     const sample = load<f32>(place);
     if (sample >= low && sample <= high) sum += <f64>sample;
   }

@@ -62,8 +62,9 @@ export interface HistoryToCome {
     row: { readonly scores: Float32Array; readonly offset: number },
     thresholds: { readonly valence: number; readonly arousal: number },
   ): string;
-  /** Its bytes instead, with room for the checksum after them. */
+  /** Its bytes instead, with room for the checksum after them: the first `length` of the buffer. */
   bytes(...of: Parameters<HistoryToCome['text']>): Buffer;
+  readonly length: number;
 }
 
 /** The place of a session in its history, and the measurements that it brings. */
@@ -71,6 +72,8 @@ export interface SessionPlace {
   /** Days since 1970; NaN: undated. */
   readonly day: number;
   readonly given: readonly GivenMeasurement[];
+  /** Memory for the history to come, if it is long enough; else a new buffer is made. */
+  readonly room?: Buffer | undefined;
 }
 
 /** A request just read. */

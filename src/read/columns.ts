@@ -58,6 +58,8 @@ export interface ReadRows {
 const { RECORD_LENGTH } = LAYOUT;
 const SERIES = SERIES_FIELDS.length;
 const SAMPLE_BYTES = Float32Array.BYTES_PER_ELEMENT;
+/** The parser writes over as many bytes after samples. */
+const PADDING_BYTES = 64;
 const RECORD_BYTES = RECORD_LENGTH * Float64Array.BYTES_PER_ELEMENT;
 /**
  * Most samples of one column that one call summarises, unless a single list may be longer: they fit the
@@ -132,12 +134,19 @@ export class ColumnReader {
 
   /** The parser's memory for this many rows; it does not grow until they are read. */
   private offsetsFor(rows: number): Offsets {
-    const bytes = rows * (RECORD_BYTES + 2 * SAMPLE_BYTES + 1) + this.samplesPerCall * SAMPLE_BYTES + 16;
+    const bytes =
+      rows * (RECORD_BYTES + 2 * SAMPLE_BYTES + 1) + this.samplesPerCall * SAMPLE_BYTES + PADDING_BYTES;
     const records = this.parser.room(bytes);
     const starts = records + rows * RECORD_BYTES;
     const lengths = starts + rows * SAMPLE_BYTES;
     const samples = lengths + rows * SAMPLE_BYTES;
-    return { records, starts, lengths, samples, marks: samples + this.samplesPerCall * SAMPLE_BYTES };
+    return {
+      records,
+      starts,
+      lengths,
+      samples,
+      marks: samples + this.samplesPerCall * SAMPLE_BYTES + PADDING_BYTES,
+    };
   }
 
   private summarise(
@@ -157,7 +166,7 @@ export class ColumnReader {
       const from = froms[first + row] ?? 0;
       const to = ends[first + row] ?? 0;
       // A damaged file may contain any offsets.
-      const isSound = to >= from && to - from <= most && from >= begin && to <= values.length;
+      const isSound = to === from || (from >= end && to > from && to - from <= most && to <= values.length);
       if (!isSound) marks[row] = 1;
       const length = isSound ? to - from : 0;
       if (length > 0 && from + length - begin > this.samplesPerCall) {

@@ -26,8 +26,8 @@ export interface ParserExports {
   numberAt(place: number): number;
   /** Decodes the array at `place` as samples; returns its length, or −1 if it is too long. */
   decodeSeries(place: number, samplesMax: number): number;
-  /** Summarises the first `length` samples into the summary at byte `summary`. */
-  summarise(length: number, isHeart: boolean, summary: number): void;
+  /** Summarises the `length` samples at byte `samples` into the summary at byte `summary`. */
+  summarise(samples: number, length: number, isHeart: boolean, summary: number): number;
   /** Reads the text of a history, or its bytes at `HISTORY_BYTES`, to `HISTORY`; 0 if it is not one. */
   readHistory(start: number, end: number): number;
   readHistoryBytes(end: number): number;
@@ -36,6 +36,10 @@ export interface ParserExports {
    * session `noted` begins.
    */
   writeHistory(noted: number): number;
+  /** The sessions at `HISTORY`: see `assembly/history.ts`. */
+  moveSessions(from: number, to: number): void;
+  copyPast(first: number, count: number): void;
+  keepSession(index: number, day: number): void;
   /** Columns of a table, at offsets after the input: see `assembly/lists.ts`. */
   summariseLists(
     rows: number,

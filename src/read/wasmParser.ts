@@ -136,8 +136,7 @@ export class WasmParser {
    */
   placed(request: ReadRequest, place: SessionPlace, constants?: MeasuringConstants): ReadRequest {
     const { unknownFields, explain, isExact, slowNumbers } = request; // may be the same object that is written to here
-    const { records, targets } = this.written(PAST_MAX, unknownFields, explain);
-    const { pastCount, next, usual } = this.desk.take(records, targets, place, constants);
+    const { pastCount, next, usual } = this.desk.take(place, constants);
     const taken = this.written(pastCount, unknownFields, explain);
     taken.isExact = isExact;
     taken.slowNumbers = slowNumbers;
@@ -226,7 +225,7 @@ export class WasmParser {
   /** Summarises the first `length` of `samples` into record `session`. */
   summariseSamples(length: number, field: SeriesField, session: number): void {
     const summary = LAYOUT.RECORDS + summaryAt(session, field) * FLOAT64_BYTES;
-    this.exports.summarise(length, isHeart(field), summary);
+    this.exports.summarise(LAYOUT.SAMPLES, length, isHeart(field), summary);
     this.lengths[session * SERIES_FIELDS.length + SERIES_PLACES[field]] = length;
   }
 
@@ -254,7 +253,7 @@ export class WasmParser {
   }
 
   private openDesk(): HistoryDesk {
-    return new HistoryDesk(this.exports.memory.buffer, this.exports.writeHistory);
+    return new HistoryDesk(this.exports.memory.buffer, this.exports);
   }
 
   private put(bytes: Uint8Array): void {

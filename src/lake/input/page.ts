@@ -59,6 +59,7 @@ export interface BesideColumns extends Pick<
 const { RECORD_LENGTH } = LAYOUT;
 const SERIES = SERIES_FIELDS.length;
 const NOTHING = new Float64Array(0);
+const NONE_GIVEN: readonly GivenMeasurement[] = [];
 
 /** A page of a table, whose rows are read together, column by column. `problems` are those that the table itself has. */
 export function tablePage(
@@ -86,7 +87,8 @@ export function tablePage(
       for (let place = 0; place < SERIES; place++) lengths[place] = allLengths[row * SERIES + place] ?? 0;
       return request;
     },
-    measured: (row) => measuredCells(measurements, (name) => beside.cell(name, row)),
+    measured: (row) =>
+      measurements.length === 0 ? NONE_GIVEN : measuredCells(measurements, (name) => beside.cell(name, row)),
     close() {
       all = NOTHING;
     },

@@ -23,6 +23,9 @@ export interface SavedPerson {
 export class Histories {
   private readonly people = new Map<string, Person>();
   private slab = Buffer.alloc(0);
+  private roomsMade = 0;
+  /** Rooms that are free. */
+  private readonly rooms: Buffer[] = [];
   /** Whether any history has measurements. */
   areMeasured = false;
   private readonly parser = new WasmParser(DEFAULT_SERIES_LIMITS);
@@ -43,12 +46,18 @@ export class Histories {
         `more than ${this.peopleMax} people; the history of each takes ${KILOBYTES_A_PERSON} KB of memory: raise --people-max, or score parts of the people one after the other`,
       );
     }
-    const first = (index % PEOPLE_PER_SLAB) * UNMEASURED_BYTES_MAX;
-    if (first === 0) this.slab = Buffer.alloc(PEOPLE_PER_SLAB * UNMEASURED_BYTES_MAX);
-    const bytes = this.slab.subarray(first, first + UNMEASURED_BYTES_MAX);
-    const person = { bytes, length: 0, latest: -Infinity, lastJob: undefined, lastRow: 0 };
+    const person = { bytes: this.room(), length: 0, latest: -Infinity, lastJob: undefined, lastRow: 0 };
     this.people.set(name, person);
     return person;
+  }
+
+  /** Memory for a history without measurements. */
+  private room(): Buffer {
+    const free = this.rooms.pop();
+    if (free !== undefined) return free;
+    const first = (this.roomsMade++ % PEOPLE_PER_SLAB) * UNMEASURED_BYTES_MAX;
+    if (first === 0) this.slab = Buffer.alloc(PEOPLE_PER_SLAB * UNMEASURED_BYTES_MAX);
+    return this.slab.subarray(first, first + UNMEASURED_BYTES_MAX);
   }
 
   /**
@@ -58,6 +67,7 @@ export class Histories {
   ready(rows: PersonRows, row: number, constants: MeasuringConstants | undefined): ReadRequest {
     const { parser } = this;
     const { bytes, length = 0 } = rows.people[row] ?? {};
+    const given = rows.given.get(row) ?? NOTHING;
     if (bytes === undefined || length === 0) parser.desk.clear();
     else parser.readHistoryBytes(bytes, length - CRC_BYTES);
     const request = parser.written(0, 0);
@@ -66,16 +76,19 @@ export class Histories {
       request.records[place] = rows.records[row * RECORD_LENGTH + place]!; // a record for each row, as below
     for (let place = 0; place < request.lengths.length; place++)
       request.lengths[place] = rows.lengths[row * request.lengths.length + place]!;
-    return parser.placed(
-      request,
-      { day: rows.nights[row]!, given: rows.given.get(row) ?? NOTHING },
-      constants,
-    );
+    const isMeasured = given.length > 0 || !parser.desk.history.measurements.isEmpty;
+    const room = isMeasured ? undefined : this.room();
+    return parser.placed(request, { day: rows.nights[row]!, given, room }, constants);
   }
 
   /** Stores the history that resulted from a session, with the network's output for it. */
   add(person: Person, next: HistoryToCome, row: ScoredRow): void {
-    this.store(person, next.bytes(row, row.model.thresholds));
+    const bytes = next.bytes(row, row.model.thresholds);
+    if (bytes.length === next.length) return this.store(person, bytes);
+    // It is in a room: one for the other is faster than a copy.
+    this.rooms.push(person.bytes);
+    person.bytes = bytes;
+    person.length = next.length;
   }
 
   /** Stores the history of a new person; false if the text is damaged, or the person is known. */

@@ -55,11 +55,11 @@ export const HISTORY_BYTES_MAX = UNMEASURED_BYTES_MAX - 1 + MEASURED_BYTES_MAX;
 /** The prefix of the text of a history of this version; the rest is base64url without padding. */
 export const VERSION = 'acu1.';
 
-/** The text of `bytes`, whose last four are reserved for the checksum. */
-export function sealedText(bytes: Buffer): string {
-  const length = bytes.length - CRC_BYTES;
+/** The text of the bytes before `end`, whose last four are reserved for the checksum. */
+export function sealedText(bytes: Buffer, end = bytes.length): string {
+  const length = end - CRC_BYTES;
   bytes.writeUInt32LE(crc32(bytes.subarray(0, length)), length);
-  return VERSION + bytes.toString('base64url');
+  return VERSION + bytes.toString('base64url', 0, end);
 }
 
 /** The network's output for one session: five scores and two probabilities, from `offset` on. */

@@ -3,6 +3,18 @@ import { LAYOUT } from '../layout.js';
 import { LongRun, type Sessions } from './longRun.js';
 import { Measurements } from './measurements.js';
 
+/** What the parser does with the sessions of a history, in its memory. */
+export interface HistoryFunctions {
+  /** Writes the history; returns where it ends, and notes where `session` begins. */
+  writeHistory(session: number): number;
+  /** Moves the sessions from index `from` on to index `to`. */
+  moveSessions(from: number, to: number): void;
+  /** Makes `count` sessions from index `first` on the past of the request. */
+  copyPast(first: number, count: number): void;
+  /** Makes the session of the request session `index`, without scores. */
+  keepSession(index: number, day: number): void;
+}
+
 /** The content of a history, in the parser's memory: its functions read and write it there. */
 export class History implements Sessions {
   private readonly counts: Uint32Array;
@@ -14,7 +26,10 @@ export class History implements Sessions {
   readonly longRun: LongRun;
   readonly measurements: Measurements = new Measurements();
 
-  constructor(memory: ArrayBuffer) {
+  constructor(
+    memory: ArrayBuffer,
+    private readonly functions: HistoryFunctions,
+  ) {
     const doubles = (place: number, length: number): Float64Array =>
       new Float64Array(memory, place, LAYOUT.HISTORY_PLACES * length);
     this.counts = new Uint32Array(memory, LAYOUT.HISTORY, 1);
@@ -63,14 +78,8 @@ export class History implements Sessions {
     this.count++;
   }
 
-  /** Moves the sessions from index `from` on. */
   private move(from: number, to: number): void {
-    const { days, records, targets, chances, count } = this;
-    if (from === count) return;
-    days.copyWithin(to, from, count);
-    records.copyWithin(to * RECORD_LENGTH, from * RECORD_LENGTH, count * RECORD_LENGTH);
-    targets.copyWithin(to * TARGET_LENGTH, from * TARGET_LENGTH, count * TARGET_LENGTH);
-    chances.copyWithin(to * LABELS, from * LABELS, count * LABELS);
+    if (from < this.count) this.functions.moveSessions(from, to);
   }
 }
 

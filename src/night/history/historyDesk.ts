@@ -10,7 +10,7 @@ import type {
   SessionPlace,
 } from '../request.js';
 import { CRC_BYTES, sealedText } from './form.js';
-import { History } from './history.js';
+import { History, type HistoryFunctions } from './history.js';
 import { decodeMeasurements, encodeMeasurements } from './measuredForm.js';
 import { keptOf } from './measurements.js';
 import { NextHistory } from './nextHistory.js';
@@ -23,13 +23,16 @@ export class HistoryDesk {
   readonly history: History;
   private readonly bytes: Buffer;
   private readonly noted: Uint32Array;
+  /** Of the request's session. */
+  private readonly record: Float64Array;
 
-  /** `memory` and `write` (`writeHistory`) are those of a parser. */
+  /** `memory` and `functions` are those of a parser. */
   constructor(
     memory: ArrayBuffer,
-    private readonly write: (session: number) => number,
+    private readonly functions: HistoryFunctions,
   ) {
-    this.history = new History(memory);
+    this.history = new History(memory, functions);
+    this.record = new Float64Array(memory, LAYOUT.RECORDS, RECORD_LENGTH);
     this.bytes = Buffer.from(memory);
     this.noted = new Uint32Array(memory, LAYOUT.TEXTS + 8 * LAYOUT.NOTED_SESSION, 1);
   }
@@ -42,7 +45,8 @@ export class HistoryDesk {
   /** Its bytes, with room for the checksum, valid until the next history; notes where `session` begins. */
   encoded(session = 0): Uint8Array {
     const { bytes } = this;
-    const end = encodeMeasurements(this.history.measurements, bytes, this.write(session)) + CRC_BYTES;
+    const end =
+      encodeMeasurements(this.history.measurements, bytes, this.functions.writeHistory(session)) + CRC_BYTES;
     return new Uint8Array(bytes.buffer, LAYOUT.HISTORY_BYTES, end - LAYOUT.HISTORY_BYTES); // subarray takes longer
   }
 
@@ -69,52 +73,33 @@ export class HistoryDesk {
   }
 
   /**
-   * Places the first session of `records` in the history read or begun. Writes its past after it and to `targets`, in
-   * the layout of a request, with room for the longest past. `constants` are those of the scoring model; required if the
-   * history or the session has measurements.
+   * Places the session of the request in the parser's memory in the history read or begun. Makes its past that of the
+   * request. `constants` are those of the scoring model; required if the history or the session has measurements.
    */
-  take(
-    records: Float64Array,
-    targets: Float64Array,
-    session: SessionPlace,
-    constants?: MeasuringConstants,
-  ): TakenSession {
-    const { history } = this;
-    const { day } = session;
-    const place = makePlace(history, day);
-    const { first, index } = place;
-    const pastCount = index - first;
-    copy(history.records, first * RECORD_LENGTH, pastCount * RECORD_LENGTH, records, RECORD_LENGTH);
-    copy(history.targets, first * TARGET_LENGTH, pastCount * TARGET_LENGTH, targets, 0);
-    if (place.isKept) this.keep(records, index, day);
-    const usual = place.isKept ? history.longRun.usual() : undefined;
-    return { pastCount, next: this.next(records, place, session, constants), usual };
-  }
-
-  private keep(records: Float64Array, index: number, night: number): void {
-    const { history } = this;
-    history.days[index] = night;
-    copy(records, 0, RECORD_LENGTH, history.records, index * RECORD_LENGTH);
-    // Set when the session is scored.
-    copy(NOTHING_SAID, 0, TARGET_LENGTH, history.targets, index * TARGET_LENGTH);
-    copy(NOTHING_SAID, 0, LABELS, history.chances, index * LABELS);
+  take(session: SessionPlace, constants?: MeasuringConstants): TakenSession {
+    const { history, functions } = this;
+    const place = makePlace(history, session.day);
+    const { first, index, isKept } = place;
+    functions.copyPast(first, index - first);
+    if (isKept) functions.keepSession(index, session.day); // its scores are set when it is scored
+    const usual = isKept ? history.longRun.usual() : undefined;
+    return { pastCount: index - first, next: this.next(place, session, constants), usual };
   }
 
   private next(
-    records: Float64Array,
     { index, isKept }: Place,
     session: SessionPlace,
     constants: MeasuringConstants | undefined,
   ): NextHistory {
     const { history } = this;
-    const { day, given } = session;
+    const { day, given, room } = session;
     const ignored = given.length === 0 ? NOTHING_IGNORED : this.measure(session, stated(constants));
     const tests = given.length === 0 ? NO_TESTS : testsAmong(given);
     const adjustments = history.measurements.isEmpty ? undefined : this.adjustments(day, stated(constants));
     const bytes = this.encoded(index);
     const sessionAt = isKept ? this.noted[0]! - LAYOUT.HISTORY_BYTES : undefined; // its only element
-    const isOthers = this.isOthers(records, index, isKept);
-    return new NextHistory(bytes, sessionAt, isOthers, adjustments, ignored, tests);
+    const isOthers = this.isOthers(index, isKept);
+    return new NextHistory(bytes, sessionAt, isOthers, adjustments, ignored, tests, room);
   }
 
   /** Adds the measurements; returns those that came too late. */
@@ -166,13 +151,13 @@ export class HistoryDesk {
   }
 
   /** Whether the newest of the other sessions seems to be another person's. */
-  private isOthers(records: Float64Array, index: number, isKept: boolean): boolean {
-    const { history } = this;
+  private isOthers(index: number, isKept: boolean): boolean {
+    const { history, record } = this;
     const newest = history.count - 1;
     const other = (isKept && newest === index ? newest - 1 : newest) * RECORD_LENGTH;
     if (other < 0) return false;
-    const sexes = records[SEX]! * history.records[other + SEX]!; // within a record, as below
-    const yearsApart = Math.abs(records[AGE]! - history.records[other + AGE]!);
+    const sexes = record[SEX]! * history.records[other + SEX]!; // within a record, as below
+    const yearsApart = Math.abs(record[AGE]! - history.records[other + AGE]!);
     return sexes < 0 || yearsApart > YEARS_APART_MAX; // both comparisons are false for unknown values
   }
 }
@@ -194,12 +179,6 @@ export interface TakenSession {
   readonly usual: Float64Array | undefined;
 }
 
-/** Copies `length` numbers from index `first` of `from` on to index `at` of `to`: to make views of so few takes longer. */
-function copy(from: Float64Array, first: number, length: number, to: Float64Array, at: number): void {
-  for (let index = 0; index < length; index++) to[at + index] = from[first + index]!; // within both
-}
-
-const NOTHING_SAID = new Float64Array(TARGET_LENGTH);
 const NOTHING_IGNORED: readonly IgnoredMeasurement[] = [];
 const NO_TESTS: readonly MeasuredTest[] = [];
 

@@ -8,6 +8,7 @@ import { sealedText, writeScores, type SessionScores } from './form.js';
  */
 export class NextHistory implements HistoryToCome {
   private readonly whole: Buffer;
+  readonly length: number;
 
   /** Copies `bytes`, whose last four are reserved for the checksum. */
   constructor(
@@ -18,14 +19,17 @@ export class NextHistory implements HistoryToCome {
     readonly adjustments: HistoryToCome['adjustments'],
     readonly ignored: HistoryToCome['ignored'],
     readonly tests: HistoryToCome['tests'],
+    room?: Buffer,
   ) {
-    this.whole = Buffer.allocUnsafe(bytes.length);
+    const { length } = bytes;
+    this.length = length;
+    this.whole = room !== undefined && room.length >= length ? room : Buffer.allocUnsafe(length);
     this.whole.set(bytes);
   }
 
   text(row: SessionScores, thresholds: Thresholds): string {
     this.write(row, thresholds);
-    return sealedText(this.whole);
+    return sealedText(this.whole, this.length);
   }
 
   /** The bytes instead of the text, with room for the checksum after them. */

@@ -114,10 +114,6 @@ function resealed(text: string, change: (bytes: Buffer) => unknown): string {
   return sealedText(Buffer.concat([changed instanceof Buffer ? changed : sealed, Buffer.alloc(CRC_BYTES)]));
 }
 
-function memory(): [records: Float64Array, targets: Float64Array] {
-  return [new Float64Array(6 * LAYOUT.RECORD_LENGTH).fill(NaN), new Float64Array(5 * LAYOUT.TARGET_LENGTH)];
-}
-
 /** What is wrong with the history that was read last, sealed as `text`. */
 function unsound(text: string): string | undefined {
   const { history } = parser.desk;
@@ -147,8 +143,9 @@ function unsound(text: string): string | undefined {
     const days = [older?.day ?? -1, ...kept.map(({ day }) => day)];
     if (!areSound || days.some((day, at) => day <= (days[at - 1] ?? -2))) return 'a measurement';
   }
+  parser.blank(0);
   const row = { scores: Float32Array.of(0, 0, 50, 99, 100, 0, 1), offset: 0 };
-  const { adjustments } = parser.desk.take(...memory(), { day: 20_100, given: [] }, CONSTANTS).next;
+  const { adjustments } = parser.desk.take({ day: 20_100, given: [] }, CONSTANTS).next;
   const answered = adjustments === undefined ? [] : adjustedRow(adjustments, row.scores, 0);
   if (!answered.every((value, at) => value >= 0 && value <= (at < 5 ? 100 : 1)))
     return 'a score that is moved';

@@ -75,8 +75,9 @@ export function keptColumn(name: string): ScoreColumn {
 
 /** The rows of a page that a table of scores has. */
 export function writtenRows({ page, problems }: Job, { isStream }: SinkOptions): number[] {
-  const all = Array.from({ length: page.rows }, (_, row) => row);
-  return isStream ? all : all.filter((row) => !problems.has(row));
+  const rows: number[] = [];
+  for (let row = 0; row < page.rows; row++) if (isStream || !problems.has(row)) rows.push(row);
+  return rows;
 }
 
 export function besideScores(options: LineOptions): readonly ScoreColumn[] {

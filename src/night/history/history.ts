@@ -3,18 +3,6 @@ import { LAYOUT } from '../layout.js';
 import { LongRun, type Sessions } from './longRun.js';
 import { Measurements } from './measurements.js';
 
-/** What the parser does with the sessions of a history, in its memory. */
-export interface HistoryFunctions {
-  /** Writes the history; returns where it ends, and notes where `session` begins. */
-  writeHistory(session: number): number;
-  /** Moves the sessions from index `from` on to index `to`. */
-  moveSessions(from: number, to: number): void;
-  /** Makes `count` sessions from index `first` on the past of the request. */
-  copyPast(first: number, count: number): void;
-  /** Makes the session of the request session `index`, without scores. */
-  keepSession(index: number, day: number): void;
-}
-
 /** The content of a history, in the parser's memory: its functions read and write it there. */
 export class History implements Sessions {
   private readonly counts: Uint32Array;
@@ -81,6 +69,18 @@ export class History implements Sessions {
   private move(from: number, to: number): void {
     if (from < this.count) this.functions.moveSessions(from, to);
   }
+}
+
+/** The functions of the parser for the history in its memory. */
+export interface HistoryFunctions {
+  /** Writes the history; returns where it ends, and notes where `session` begins. */
+  writeHistory(session: number): number;
+  /** Moves the sessions from index `from` on to index `to`. */
+  moveSessions(from: number, to: number): void;
+  /** Makes `count` sessions from index `first` on the past of the request. */
+  copyPast(first: number, count: number): void;
+  /** Makes the session of the request session `index`, without scores. */
+  keepSession(index: number, day: number): void;
 }
 
 const { RECORD_LENGTH, TARGET_LENGTH } = LAYOUT;

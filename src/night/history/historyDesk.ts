@@ -23,7 +23,7 @@ export class HistoryDesk {
   readonly history: History;
   private readonly bytes: Buffer;
   private readonly noted: Uint32Array;
-  /** Of the request's session. */
+  /** The request's session. */
   private readonly record: Float64Array;
 
   /** `memory` and `functions` are those of a parser. */

@@ -239,14 +239,11 @@ export function moveSessions(from: i32, to: i32): void {
   memory.copy(chancesOf(to), chancesOf(from), count * LABELS * 8);
 }
 
-/** Makes `count` sessions from index `first` on the past of the request. */
-export function copyPast(first: i32, count: i32): void {
-  memory.copy(RECORDS + RECORD_LENGTH * 8, recordOf(first), count * RECORD_LENGTH * 8);
-  memory.copy(TARGETS, targetOf(first), count * TARGET_LENGTH * 8);
-}
-
-/** Makes the session of the request session `index`, without scores. */
-export function keepSession(index: i32, day: f64): void {
+/** Makes the sessions from `first` up to `index` the request's past, and its own, unscored, session `index` if kept. */
+export function placeSession(first: i32, index: i32, isKept: bool, day: f64): void {
+  memory.copy(RECORDS + RECORD_LENGTH * 8, recordOf(first), (index - first) * RECORD_LENGTH * 8);
+  memory.copy(TARGETS, targetOf(first), (index - first) * TARGET_LENGTH * 8);
+  if (!isKept) return;
   store<f64>(HISTORY_DAYS + (<usize>index << 3), day);
   memory.copy(recordOf(index), RECORDS, RECORD_LENGTH * 8);
   memory.fill(targetOf(index), 0, TARGET_LENGTH * 8);

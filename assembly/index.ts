@@ -11,7 +11,7 @@ export {
   PAST_TARGET_FIELD,
 } from './fields';
 export { firstBadByte } from './json';
-export { copyPast, keepSession, moveSessions, readHistory, readHistoryBytes, writeHistory } from './history';
+export { moveSessions, placeSession, readHistory, readHistoryBytes, writeHistory } from './history';
 export { keepFields } from './kept';
 export { markDoubtful, summariseLists } from './lists';
 export { MEASUREMENT, SESSION, TARGET, TOP, decodeSeries, numberAt, outlineBody, outlineElements, outlineFields } from './outline';

@@ -38,8 +38,7 @@ export interface ParserExports {
   writeHistory(noted: number): number;
   /** The sessions at `HISTORY`: see `assembly/history.ts`. */
   moveSessions(from: number, to: number): void;
-  copyPast(first: number, count: number): void;
-  keepSession(index: number, day: number): void;
+  placeSession(first: number, index: number, isKept: boolean, day: number): void;
   /** Columns of a table, at offsets after the input: see `assembly/lists.ts`. */
   summariseLists(
     rows: number,

@@ -77,10 +77,8 @@ export interface HistoryFunctions {
   writeHistory(session: number): number;
   /** Moves the sessions from index `from` on to index `to`. */
   moveSessions(from: number, to: number): void;
-  /** Makes `count` sessions from index `first` on the past of the request. */
-  copyPast(first: number, count: number): void;
-  /** Makes the session of the request session `index`, without scores. */
-  keepSession(index: number, day: number): void;
+  /** Makes the sessions from `first` up to `index` the request's past, and its own, unscored, session `index` if kept. */
+  placeSession(first: number, index: number, isKept: boolean, day: number): void;
 }
 
 const { RECORD_LENGTH, TARGET_LENGTH } = LAYOUT;

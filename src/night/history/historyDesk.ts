@@ -80,8 +80,7 @@ export class HistoryDesk {
     const { history, functions } = this;
     const place = makePlace(history, session.day);
     const { first, index, isKept } = place;
-    functions.copyPast(first, index - first);
-    if (isKept) functions.keepSession(index, session.day); // its scores are set when it is scored
+    functions.placeSession(first, index, isKept, session.day);
     const usual = isKept ? history.longRun.usual() : undefined;
     return { pastCount: index - first, next: this.next(place, session, constants), usual };
   }

@@ -16,11 +16,11 @@ import type { PredictionRequest } from './request.js';
 import { normaliseSleep } from './normalise.js';
 import { isAtRest } from './rest.js';
 
-const centres = Float64Array.from(FEATURES, (feature) => feature.centre);
-const inverseScales = Float64Array.from(FEATURES, (feature) => 1 / feature.scale);
-
 /** A row is pairs: the mask of a group, then its value. */
 const GROUPS = FEATURE_COUNT / 2;
+const VALUES = FEATURES.filter((_, place) => place % 2 === 1);
+const centres = Float64Array.from(VALUES, ({ centre }) => centre);
+const inverseScales = Float64Array.from(VALUES, ({ scale }) => 1 / scale);
 
 function groupAt(name: string): number {
   return featureAt(`${name}_known`) / 2;
@@ -78,13 +78,12 @@ export function featuriseRecord(
   writeSleep();
   writePerson(records, record);
   // All indices are within a row. A call for each group would cost more.
-  for (let group = 0; group < GROUPS; group++) {
+  for (let group = 0, at = offset; group < GROUPS; group++, at += 2) {
     const value = values[group]!;
     if (Number.isNaN(value)) continue;
-    const feature = 2 * group + 1;
-    const scaled = (value - centres[feature]!) * inverseScales[feature]!;
-    row[offset + feature - 1] = 1;
-    row[offset + feature] = scaled > ROW_CLAMP ? ROW_CLAMP : scaled < -ROW_CLAMP ? -ROW_CLAMP : scaled;
+    const scaled = (value - centres[group]!) * inverseScales[group]!;
+    row[at] = 1;
+    row[at + 1] = Math.min(ROW_CLAMP, Math.max(-ROW_CLAMP, scaled));
   }
 }
 

@@ -46,7 +46,8 @@ export class Histories {
         `more than ${this.peopleMax} people; the history of each takes ${KILOBYTES_A_PERSON} KB of memory: raise --people-max, or score parts of the people one after the other`,
       );
     }
-    const person = { bytes: this.room(), length: 0, latest: -Infinity, lastJob: undefined, lastRow: 0 };
+    const bytes = this.room();
+    const person = { bytes, length: 0, room: undefined, latest: -Infinity, lastJob: undefined, lastRow: 0 };
     this.people.set(name, person);
     return person;
   }
@@ -66,10 +67,10 @@ export class Histories {
    */
   ready(rows: PersonRows, row: number, constants: MeasuringConstants | undefined): ReadRequest {
     const { parser } = this;
-    const { bytes, length = 0 } = rows.people[row] ?? {};
+    const person = rows.people[row]!; // it was taken
     const given = rows.given.get(row) ?? NOTHING;
-    if (bytes === undefined || length === 0) parser.desk.clear();
-    else parser.readHistoryBytes(bytes, length - CRC_BYTES);
+    if (person.length === 0) parser.desk.clear();
+    else parser.readHistoryBytes(person.bytes, person.length - CRC_BYTES);
     const request = parser.written(0, 0);
     // Creating views for each row would cost more.
     for (let place = 0; place < RECORD_LENGTH; place++)
@@ -77,16 +78,17 @@ export class Histories {
     for (let place = 0; place < request.lengths.length; place++)
       request.lengths[place] = rows.lengths[row * request.lengths.length + place]!;
     const isMeasured = given.length > 0 || !parser.desk.history.measurements.isEmpty;
-    const room = isMeasured ? undefined : this.room();
+    const room = isMeasured ? undefined : (person.room ??= this.room());
     return parser.placed(request, { day: rows.nights[row]!, given, room }, constants);
   }
 
   /** Stores the history that resulted from a session, with the network's output for it. */
   add(person: Person, next: HistoryToCome, row: ScoredRow): void {
     const bytes = next.bytes(row, row.model.thresholds);
-    if (bytes.length === next.length) return this.store(person, bytes);
-    // It is in a room: one for the other is faster than a copy.
+    if (bytes !== person.room) return this.store(person, bytes);
+    // One for the other is faster than a copy.
     this.rooms.push(person.bytes);
+    person.room = undefined;
     person.bytes = bytes;
     person.length = next.length;
   }

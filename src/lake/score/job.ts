@@ -64,6 +64,8 @@ export interface Person {
   bytes: Buffer;
   /** Bytes in use of `bytes`; 0 if there is no history yet. */
   length: number;
+  /** Where the history after the row under way is written. */
+  room: Buffer | undefined;
   /** The latest night read, in days since 1970; −Infinity if none is dated. */
   latest: number;
   /** The row read last, until it is scored: row `lastRow` of this page. */

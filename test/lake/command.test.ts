@@ -11,7 +11,7 @@ import { BAD_AGES } from '#fixtures/ages.js';
 import { PAST, fileOf, rowsOf, runStream, type Asked } from '#fixtures/lake.js';
 import { acuity, started } from '#fixtures/scripts.js';
 import { FAULTY, makePipe, skipElsewhere } from '#fixtures/stops.js';
-import { arrowOf, bodiesOf as textOf, csvOf, nights, rowsOfArrow, writeParquet } from '#fixtures/tables.js';
+import { arrowOf, bodiesOf as textOf, nights, rowsOfArrow, writeParquet } from '#fixtures/tables.js';
 import { PIPE_VARIABLE } from '#fixtures/troubles.js';
 import { until } from '#fixtures/until.js';
 
@@ -70,17 +70,6 @@ t.test('a file of Parquet is standard input too', async (t) => {
   const { stdout, closed } = started(t, args, {}, openSync(path, 'r'));
   t.equal(rowsOf(await wholeText(stdout)).length, 20);
   t.match(await closed, { code: 0 });
-});
-
-t.test('CSV comes through a pipe too', async (t) => {
-  const rows = nights(120).map(({ at: _at, ...row }) => row);
-  const bytes = Buffer.from(csvOf(rows));
-  const asked = { format: 'csv', to: 'ndjson' } as const;
-  const { output } = await runStream([bytes.subarray(0, 3), bytes.subarray(3)], asked);
-  const lines = await runStream([Buffer.from(textOf(rows))]);
-  const plain = (text: Buffer): unknown =>
-    rowsOf(text.toString()).map((row) => ({ ...row, inference_time_ms: 0 }));
-  t.strictSame(plain(output), plain(lines.output));
 });
 
 t.test('--tables: each table is answered before the next is read, with no past but its own', async (t) => {

@@ -41,6 +41,14 @@ function lake(t: Test, ...ages: readonly (readonly number[])[]) {
   return { dir, path: join(dir, '0.ndjson') };
 }
 
+/** Such a folder of one file, and what is asked of it: once without a state, once with one. */
+const lakes = (t: Test, ages: readonly number[]) =>
+  [false, true].map((hasState) => {
+    const { dir, path } = lake(t, ages);
+    const asked: Asked = hasState ? { history: PAST, state: join(dir, 'state') } : {};
+    return { dir, path, hasState, asked };
+  });
+
 t.test('other options, another network or another input: an error says which, --again scores', async (t) => {
   const { dir, path } = lake(t, [30]);
   const outDir = folder(t);
@@ -123,23 +131,18 @@ const CHANGES: readonly (readonly [change: (dir: string) => void, told: RegExp, 
   }),
 ];
 
-t.test(
-  'a changed input, or one without record, is scored again and told; with a state an error',
-  async (t) => {
-    for (const [change, told, message] of CHANGES)
-      for (const hasState of [false, true]) {
-        const { dir, path } = lake(t, [30]);
-        const kept: Asked = hasState ? { history: PAST, state: join(dir, 'state') } : {};
-        t.match(await runLake([path], kept), { todo: 1, error: undefined });
-        change(dir);
-        const next = hasState ? { error: { message } } : { todo: 1, told: [told, String] };
-        t.match(await runLake([path], kept), next);
-        if (!hasState) continue;
-        rmSync(join(dir, 'state'));
-        t.match((await runLake([path], kept)).error, { message: /its sessions are not in the state/ });
-      }
-  },
-);
+t.test('a changed input or one without record is scored again, told; with a state an error', async (t) => {
+  for (const [change, told, message] of CHANGES)
+    for (const { dir, path, hasState, asked } of lakes(t, [30])) {
+      t.match(await runLake([path], asked), { todo: 1, error: undefined });
+      change(dir);
+      const next = hasState ? { error: { message } } : { todo: 1, told: [told, String] };
+      t.match(await runLake([path], asked), next);
+      if (!hasState) continue;
+      rmSync(join(dir, 'state'));
+      t.match((await runLake([path], asked)).error, { message: /its sessions are not in the state/ });
+    }
+});
 
 t.test('an input that grows or is replaced while it is read has no result, and is scored next', async (t) => {
   const changes: readonly ((path: string) => void)[] = [
@@ -150,14 +153,10 @@ t.test('an input that grows or is replaced while it is read has no result, and i
     },
   ];
   for (const change of changes)
-    for (const hasState of [false, true]) {
-      const { dir, path } = lake(t, [30]);
+    for (const { dir, path, asked } of lakes(t, [30])) {
       const scorer = new Meanwhile(() => change(path));
-      const asked: Asked = hasState ? { history: PAST, state: join(dir, 'state') } : {};
-      t.match((await runLake([path], { ...asked, scorer })).error, {
-        name: 'TryAgainError',
-        message: /changed while it was read.* run the command again/,
-      });
+      const { error } = await runLake([path], { ...asked, scorer });
+      t.match(error, { name: 'TryAgainError', message: /changed while it was read.* run the command again/ });
       t.strictSame(readdirSync(dir), ['0.ndjson'], 'no result, and nothing in the state');
       t.equal((await runLake([path], asked)).files[0]?.rows.length, 2);
     }
@@ -194,10 +193,7 @@ t.test('under --sort a new or changed input has all scored again; a SELECT alway
 
 t.test('a run that was killed leaves at each step what the next one goes on with', async (t) => {
   const OWN = ['0.scores.ndjson', '0.bad.ndjson'] as const;
-  for (const hasState of [false, true]) {
-    const { dir, path } = lake(t, [30, BAD_AGE]);
-    const state = join(dir, 'state');
-    const asked: Asked = hasState ? { history: PAST, state } : {};
+  for (const { dir, path, hasState, asked } of lakes(t, [30, BAD_AGE])) {
     const all = () => readdirSync(dir).map((name) => [name, readFileSync(join(dir, name), 'utf8')]);
     const aside = (...names: readonly string[]): void =>
       names.forEach((name) => renameSync(join(dir, name), join(dir, `${name}.partial`)));
@@ -273,14 +269,10 @@ const nightOf = (person: string, day: number, given: readonly GivenMeasurement[]
   measurements: given.map(({ day: on, ...one }) => ({ ...one, on: dateOf(on) })),
 });
 
-class MeasuringScorer extends FormulaScorer {
-  override readonly model = { ...HAND_MODEL, measured: CONSTANTS };
-}
-
 /** Scores rows with a state. @returns the output without the numbers of rows */
 async function scoreWith(state: string, rows: readonly object[]): Promise<string> {
-  const asked = { history: PAST, state, scorer: new MeasuringScorer() };
-  const { output, error } = await runStream(linesOf(rows), asked);
+  const scorer = Object.assign(new FormulaScorer(), { model: { ...HAND_MODEL, measured: CONSTANTS } });
+  const { output, error } = await runStream(linesOf(rows), { history: PAST, state, scorer });
   if (error !== undefined) throw error;
   return output.toString().replaceAll(/"(row|line)":\d+/g, '');
 }

@@ -1,15 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import {
-  DurationMillisecond,
-  List,
-  Field,
-  Table,
-  tableToIPC,
-  vectorFromArray,
-  type DataType,
-} from 'apache-arrow';
+import { DurationMillisecond, Field, List, Table, tableToIPC, vectorFromArray } from 'apache-arrow';
 import t from 'tap';
 import type { Format } from '#acuity/lake/input/inputs.js';
 import { registerScore } from '#acuity/commands/score.js';
@@ -37,15 +29,11 @@ const OF_SESSION: Readonly<Record<string, RegExp>> = {
 };
 
 const NOT_WHOSE = /the column person is of the type .*, which can't say whose a row is: make text or whole/;
+const NO_PERSONS = ['true', "'x'::BLOB", '1.5::DECIMAL(20, 1)', '[1]', "TIMESTAMP '2026-01-01'", "{'id': 1}"];
 const ROW = `SELECT 'p' AS person, DATE '2026-01-01' AS at, 30 AS age`;
 /** Columns in the place of those of a row with a past. */
 const OF_PAST: Readonly<Record<string, RegExp>> = {
-  ...Object.fromEntries(
-    ['true', "'x'::BLOB", '1.5::DECIMAL(20, 1)', '[1]', "TIMESTAMP '2026-01-01'", "{'id': 1}"].map((sql) => [
-      `${sql} AS person`,
-      NOT_WHOSE,
-    ]),
-  ),
+  ...Object.fromEntries(NO_PERSONS.map((sql) => [`${sql} AS person`, NOT_WHOSE])),
   '1.5::DOUBLE AS person': /DOUBLE.*astype\("Int64"\)/,
   'TIMESTAMPTZ \'2026-01-01 00:00:00+00\' AS "at"':
     /the column at has times with a zone, and comes in UTC: --zone says whose dates the nights are/,
@@ -151,16 +139,16 @@ t.test('a file that can’t be scored ends the run with what to do, and nothing 
 });
 
 t.test('a stream that can’t be scored gives no score; an empty one nothing', async (t) => {
-  const duration = (type: DataType, value: unknown, name: string): Uint8Array =>
-    tableToIPC(new Table({ age: vectorFromArray([30]), [name]: vectorFromArray([value], type) }));
-  const lists = new List(new Field('item', new DurationMillisecond(), true));
+  const duration = new DurationMillisecond();
+  const lists = new List(new Field('item', duration, true));
+  const [sleepTimeSeconds, HR_night] = [vectorFromArray([7n], duration), vectorFromArray([[7n]], lists)];
   const none = new Uint8Array();
   const whole = arrowOf([{ age: 30 }, { age: 31 }]);
   const cases: readonly (readonly [bytes: Uint8Array, message: RegExp, format?: Format])[] = [
     [arrowOf([{ id: '1' }]), /no column is named as a field/],
     [arrowOf([{ age: 30 }], 'float', 50, 'file'), /file format is read from its end: make Parquet of it/],
-    [duration(new DurationMillisecond(), 7n, 'sleepTimeSeconds'), /sleepTimeSeconds is of the type Duration/],
-    [duration(lists, [7n], 'HR_night'), /HR_night is of the type .*Duration.*, which can hold no samples/],
+    [tableToIPC(new Table({ sleepTimeSeconds })), /sleepTimeSeconds is of the type Duration/],
+    [tableToIPC(new Table({ HR_night })), /HR_night is of the type .*Duration.*, which can hold no samples/],
     [none, /standard input is empty/],
     [none, /Parquet is read from its end.*name the file/, 'parquet'],
     [Buffer.from('{"user":1,"pulse":2}\n'), /no field of a session/, 'ndjson'],

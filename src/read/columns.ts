@@ -160,7 +160,7 @@ export class ColumnReader {
     const { values, starts: froms, ends } = column;
     const most = samplesMax(column.field, this.limits);
     let run = 0;
-    let begin = froms[first] ?? 0;
+    let begin = Math.max(0, froms[first] ?? 0);
     let end = begin;
     for (let row = 0; row < rows; row++) {
       const from = froms[first + row] ?? 0;

@@ -160,9 +160,24 @@ t.test('a stream that can’t be scored gives no score; an empty one nothing', a
   for (const [bytes, message] of [
     [whole.subarray(0, -8), /the Arrow stream ends too early/],
     [Buffer.concat([whole, whole]), /another Arrow stream follows the first one: read both with --tables/],
-  ] as const)
+    // These were scored by the samples of other rows.
+    ...[
+      [-1, 3, 4],
+      [0, 5, 4],
+      [0, 3, 9],
+      [2, 1, 4],
+    ].map((places) => [placed(places), /HR_night has lists outside/]),
+  ] as [Uint8Array, RegExp][])
     t.match(await runStream([bytes], { format: 'arrow' }), { error: { name: 'TableError', message } });
 });
+
+/** A stream of two lists at other places than its writer gave them. */
+function placed(places: readonly number[]): Buffer {
+  const stream = Buffer.from(arrowOf([{ HR_night: [60, 61, 62] }, { HR_night: [63] }]));
+  const bytesOf = (offsets: readonly number[]): Buffer => Buffer.from(Int32Array.from(offsets).buffer);
+  stream.set(bytesOf(places), stream.indexOf(bytesOf([0, 3, 4])));
+  return stream;
+}
 
 t.test('of several files one with another column ends the run before any is scored', async (t) => {
   const dir = t.testdir({ 'a.csv': CSV, 'b.csv': 'id,age,user\n1,30,M\n' });

@@ -17,7 +17,7 @@ import {
 import type { SeriesLimits } from '#rules/fields.js';
 import { ColumnReader } from '../../read/columns.js';
 import { batchOf } from '../output/arrowSink.js';
-import { readingError, type RowProblem } from '../errors.js';
+import { TableError, readingError, type RowProblem } from '../errors.js';
 import { namesBeside, type RowColumns } from './names.js';
 import { dateIn } from '../score/night.js';
 import { tablePage, type BesideColumns, type OpenInput, type Page } from './page.js';
@@ -123,12 +123,19 @@ function fieldIn(
     return listField(field, { values: NONE, starts: NONE, ends: NONE }, isNull);
   const starts = new Float64Array(own.length);
   const ends = new Float64Array(own.length);
+  const values = numbersOf(new Vector(own.children));
   const { valueOffsets: offsets, stride } = own as Data<List>;
   for (let row = 0; row < own.length; row++) {
     starts[row] = isFixed ? row * stride : Number(offsets[row]);
     ends[row] = isNull(row) ? (starts[row] ?? 0) : isFixed ? (row + 1) * stride : Number(offsets[row + 1]);
+    if (!areWithin(values, starts[row], ends[row]))
+      throw new TableError(`${WHAT} is damaged: the column ${column.name} has lists outside its samples`);
   }
-  return listField(field, { values: numbersOf(new Vector(own.children)), starts, ends }, isNull);
+  return listField(field, { values, starts, ends }, isNull);
+}
+
+function areWithin({ length }: Numbers, start = NaN, end = NaN): boolean {
+  return start >= 0 && start <= end && end <= length;
 }
 
 const NONE = new Float64Array();

@@ -1,8 +1,9 @@
 /** The WebAssembly parser (`assembly/`) as it is compiled: its functions, and how one instance is made. */
 import { readFileSync } from 'node:fs';
+import type { HistoryFunctions } from '../night/history/history.js';
 
 /** The functions of the parser, and its memory. */
-export interface ParserExports {
+export interface ParserExports extends HistoryFunctions {
   readonly memory: WebAssembly.Memory;
   /** Lays out the memory; returns the offset for a request's bytes. */
   initialise(daySamplesMax: number, nightSamplesMax: number): number;
@@ -31,14 +32,6 @@ export interface ParserExports {
   /** Reads the text of a history, or its bytes at `HISTORY_BYTES`, to `HISTORY`; 0 if it is not one. */
   readHistory(start: number, end: number): number;
   readHistoryBytes(end: number): number;
-  /**
-   * Writes the history at `HISTORY` to `HISTORY_BYTES`, without measurements; returns where it ends. Notes in `TEXTS` where
-   * session `noted` begins.
-   */
-  writeHistory(noted: number): number;
-  /** The sessions at `HISTORY`: see `assembly/history.ts`. */
-  moveSessions(from: number, to: number): void;
-  placeSession(first: number, index: number, isKept: boolean, day: number): void;
   /** Columns of a table, at offsets after the input: see `assembly/lists.ts`. */
   summariseLists(
     rows: number,

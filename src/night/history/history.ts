@@ -71,10 +71,13 @@ export class History implements Sessions {
   }
 }
 
-/** The functions of the parser for the history in its memory. */
+/** The functions of the parser for the history at `HISTORY` in its memory. */
 export interface HistoryFunctions {
-  /** Writes the history; returns where it ends, and notes where `session` begins. */
-  writeHistory(session: number): number;
+  /**
+   * Writes it to `HISTORY_BYTES`, without measurements; returns where it ends. Notes in `TEXTS` where session `noted`
+   * begins.
+   */
+  writeHistory(noted: number): number;
   /** Moves the sessions from index `from` on to index `to`. */
   moveSessions(from: number, to: number): void;
   /** Makes the sessions from `first` up to `index` the request's past, and its own, unscored, session `index` if kept. */

@@ -73,8 +73,8 @@ export class HistoryDesk {
   }
 
   /**
-   * Places the session of the request in the parser's memory in the history read or begun. Makes its past that of the
-   * request. `constants` are those of the scoring model; required if the history or the session has measurements.
+   * Places the session of the parser's request in the history read or begun, and gives the request its past. `constants`
+   * are those of the scoring model; required if the history or the session has measurements.
    */
   take(session: SessionPlace, constants?: MeasuringConstants): TakenSession {
     const { history, functions } = this;

@@ -47,7 +47,7 @@ const PRECISION_MOST = 1.01 / (1 - RELIABILITY_BOUNDS.maximum);
 /** Writes them, even if there are none, to `bytes` from `start` on; returns where they end. */
 export function encodeMeasurements(measurements: Measurements, bytes: Buffer, start: number): number {
   if (measurements.isEmpty) {
-    bytes[start] = 0; // mostly: a checked write would cost more
+    bytes[start] = 0; // the usual case: a checked write costs more
     return start + 1;
   }
   let at = start;

@@ -161,21 +161,22 @@ t.test('a stream that can’t be scored gives no score; an empty one nothing', a
     [whole.subarray(0, -8), /the Arrow stream ends too early/],
     [Buffer.concat([whole, whole]), /another Arrow stream follows the first one: read both with --tables/],
     // These were scored by the samples of other rows.
-    ...[
-      [-1, 3, 4],
-      [0, 5, 4],
-      [0, 3, 9],
-      [2, 1, 4],
-    ].map((places) => [placed(places), /HR_night has lists outside/]),
+    ...[[-1], [0, 9], [0, 3, 99], [2, 1]].flatMap((places) =>
+      ['HR_night', 'person'].map((name) => [
+        placed(places, name),
+        RegExp(`${name} has lists or texts outside`),
+      ]),
+    ),
   ] as [Uint8Array, RegExp][])
     t.match(await runStream([bytes], { format: 'arrow' }), { error: { name: 'TableError', message } });
 });
 
-/** A stream of two lists at other places than its writer gave them. */
-function placed(places: readonly number[]): Buffer {
-  const stream = Buffer.from(arrowOf([{ HR_night: [60, 61, 62] }, { HR_night: [63] }]));
+/** A stream of two lists, and of two texts, the ones of `name` at other places than its writer gave them. */
+function placed(places: readonly number[], name: string): Buffer {
+  const night = { HR_night: [60, 61, 62], person: 'a', age: 30 };
+  const stream = Buffer.from(arrowOf([night, { ...night, HR_night: [63], person: 'bcdefg' }]));
   const bytesOf = (offsets: readonly number[]): Buffer => Buffer.from(Int32Array.from(offsets).buffer);
-  stream.set(bytesOf(places), stream.indexOf(bytesOf([0, 3, 4])));
+  stream.set(bytesOf(places), stream.indexOf(bytesOf(name === 'person' ? [0, 1, 7] : [0, 3, 4])));
   return stream;
 }
 

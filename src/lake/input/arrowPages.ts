@@ -86,6 +86,8 @@ async function* arrowPages(
   const rows = new ColumnReader(limits);
   let before = 0;
   for await (const batch of reader) {
+    for (const [place, { name }] of batch.schema.fields.entries())
+      checkPlaces(batch.data.children[place] ?? makeData({ type: new Null() }), name);
     const problems = new Map<number, RowProblem>();
     const fields = sessionFields(batch.schema.fields.map(columnOf));
     const own = fields.map((field) => fieldIn(batch, field, problems));
@@ -123,20 +125,40 @@ function fieldIn(
     return listField(field, { values: NONE, starts: NONE, ends: NONE }, isNull);
   const starts = new Float64Array(own.length);
   const ends = new Float64Array(own.length);
-  const values = numbersOf(new Vector(own.children));
   const { valueOffsets: offsets, stride } = own as Data<List>;
   for (let row = 0; row < own.length; row++) {
     starts[row] = isFixed ? row * stride : Number(offsets[row]);
     ends[row] = isNull(row) ? (starts[row] ?? 0) : isFixed ? (row + 1) * stride : Number(offsets[row + 1]);
-    if (!areWithin(values, starts[row], ends[row]))
-      throw new TableError(`${WHAT} is damaged: the column ${column.name} has lists outside its samples`);
   }
-  return listField(field, { values, starts, ends }, isNull);
+  return listField(field, { values: numbersOf(new Vector(own.children)), starts, ends }, isNull);
 }
 
-function areWithin({ length }: Numbers, start = NaN, end = NaN): boolean {
-  return start >= 0 && start <= end && end <= length;
+/** @throws TableError if a list or a text of the column lies outside its values: it would be read from other rows */
+function checkPlaces(data: Data, name: string): void {
+  const { length, values, valueOffsets: offsets, stride } = data as Data<List>;
+  const type = data.type as DataType;
+  const most = (data.children[0] ?? (values as unknown as ArrayLike<unknown> | null))?.length ?? 0;
+  const isFixed = DataType.isFixedSizeList(type);
+  let end = isFixed ? length * stride : 0;
+  const isPlaced = PLACED.some((isOne) => isOne(type));
+  for (let row = 0; isPlaced && length > 0 && row <= length; row++) {
+    const next = Number(offsets[row]);
+    end = next >= end ? next : Infinity;
+  }
+  if ((isFixed || isPlaced) && end > most)
+    throw new TableError(`${WHAT} is damaged: the column ${name} has lists or texts outside its values`);
+  for (const inner of [...data.children, ...(data.dictionary?.data ?? [])]) checkPlaces(inner, name);
 }
+
+/** The types of what lies between offsets. */
+const PLACED = [
+  DataType.isList,
+  DataType.isLargeList,
+  DataType.isUtf8,
+  DataType.isLargeUtf8,
+  DataType.isBinary,
+  DataType.isLargeBinary,
+];
 
 const NONE = new Float64Array();
 

@@ -138,14 +138,13 @@ function checkPlaces(data: Data, name: string): void {
   const { length, values, valueOffsets: offsets, stride } = data as Data<List>;
   const type = data.type as DataType;
   const most = (data.children[0] ?? (values as unknown as ArrayLike<unknown> | null))?.length ?? 0;
-  const isFixed = DataType.isFixedSizeList(type);
-  let end = isFixed ? length * stride : 0;
-  const isPlaced = PLACED.some((isOne) => isOne(type));
-  for (let row = 0; isPlaced && length > 0 && row <= length; row++) {
-    const next = Number(offsets[row]);
+  let end = DataType.isFixedSizeList(type) ? length * stride : 0;
+  const placed = length > 0 && PLACED.some((isOne) => isOne(type)) ? length + 1 : 0;
+  for (let at = 0; at < placed; at++) {
+    const next = Number(offsets[at]);
     end = next >= end ? next : Infinity;
   }
-  if ((isFixed || isPlaced) && end > most)
+  if (end > most)
     throw new TableError(`${WHAT} is damaged: the column ${name} has lists or texts outside its values`);
   for (const inner of [...data.children, ...(data.dictionary?.data ?? [])]) checkPlaces(inner, name);
 }

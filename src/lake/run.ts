@@ -16,11 +16,11 @@ import { readNames, type HistoryColumns, type NamesReport } from './input/names.
 import { openArrowStream, openInput, openStdin, type ReadOptions } from './input/openInput.js';
 import { LineWriter } from './output/lineWriter.js';
 import { prepareFolder } from './output/outputs.js';
-import type { RowScorer } from './score/job.js';
+import type { Job, RowScorer } from './score/job.js';
 import type { OpenInput } from './input/page.js';
 import { PersonOrder, type Late } from './score/personOrder.js';
 import { Results, digestOf, type Shape } from './output/results.js';
-import { OWN_NAMES, type ScoreSink, type SinkOptions, type WriteBytes } from './output/scoreColumns.js';
+import { OWN_NAMES, type SinkOptions, type WriteBytes } from './output/scoreColumns.js';
 import { scorePages, type PageSink, type RowTally } from './score/scorePages.js';
 import { openSink } from './output/sinks.js';
 import { StateFile } from './score/state.js';
@@ -73,11 +73,6 @@ export interface ScoreOptions {
 
 /** The name of standard input in messages. */
 const STREAM = 'standard input';
-
-/** Most rows read and not yet written. */
-const ROWS_MAX = 4_096;
-/** More with history: if the nights of a person are adjacent, many people must be in progress at once. */
-const HISTORY_ROWS_MAX = 32_768;
 
 /** Where rows come from and scores go, if no files were named. */
 interface Streams {
@@ -290,12 +285,6 @@ export class Run {
     if (into === undefined && format !== 'arrow') this.tellZoned(name, options);
     const sink = into ?? (await openSink(write, options));
     const lines = new LineWriter(options);
-    const all: PageSink = {
-      async write(job) {
-        await sink.write(job);
-        if (job.problems.size > 0) await writeBad?.(lines.bad(job, name));
-      },
-    };
     const others =
       into !== undefined
         ? 'the count of rows without scores'
@@ -303,14 +292,16 @@ export class Run {
           ? '"error" in their places'
           : join(dirname(name), basename(bad));
     const form = into !== undefined || format === 'ndjson' ? 'json' : 'text';
-    await scorePages(opened.pages(report.columns, form), all, {
-      scorer: rows,
-      rowsMax: personOrder === undefined ? ROWS_MAX : HISTORY_ROWS_MAX,
-      tally: this.tally,
-      personOrder,
-      onBad: (row, problem, header) => this.badRows.tell({ input: name, row, header }, problem, others),
-    });
-    if (into === undefined) await (sink as ScoreSink).end();
+    const written = async (job: Job): Promise<void> => {
+      await sink.write(job);
+      if (job.problems.size > 0) await writeBad?.(lines.bad(job, name));
+      this.tally.add(job);
+      const { badRows, page } = job;
+      for (const [row, problem] of badRows)
+        this.badRows.tell({ input: name, row: page.numberOf(row), header: page.header }, problem, others);
+    };
+    await scorePages(opened.pages(report.columns, form), written, rows, personOrder);
+    await sink.end?.();
   }
 
   /** @throws OperatorError if the state has measurements and the model takes none */

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { showProgress, wrapped } from '#acuity/lake/progress.js';
-import { newTally } from '#acuity/lake/score/scorePages.js';
+import { RowTally } from '#acuity/lake/score/scorePages.js';
 
 t.test('share and time left stand there where the sizes of the files are known', async (t) => {
   for (const [totalBytes, bytes, shown] of [
@@ -11,7 +11,7 @@ t.test('share and time left stand there where the sizes of the files are known',
   ] as const) {
     const drawn: string[] = [];
     const terminal = { columns: 80, write: (text: string) => drawn.push(text) };
-    const tally = { ...newTally(), lines: 1_000, bytes };
+    const tally = Object.assign(new RowTally(), { lines: 1_000, bytes });
     let nowMs = 0;
     const hide = showProgress(terminal, { tally, totalBytes }, () => nowMs);
     nowMs = 10_000;

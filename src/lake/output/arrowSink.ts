@@ -13,13 +13,8 @@ import {
   type DataType,
 } from 'apache-arrow';
 import type { Job } from '../score/job.js';
-import {
-  scoreColumns,
-  type ScoreColumn,
-  type ScoreSink,
-  type SinkOptions,
-  type WriteBytes,
-} from './scoreColumns.js';
+import type { PageSink } from '../score/scorePages.js';
+import { scoreColumns, type ScoreColumn, type SinkOptions, type WriteBytes } from './scoreColumns.js';
 
 /** Scores as a stream of Arrow. */
 
@@ -29,7 +24,7 @@ interface Column {
 }
 
 /** Writes each page as a record batch: kept columns unchanged, then the scores, and the error of a bad row. */
-export function openArrowSink(write: WriteBytes, options: SinkOptions): ScoreSink {
+export function openArrowSink(write: WriteBytes, options: SinkOptions): PageSink {
   const columns = scoreColumns(options);
   const queue = new Pieces();
   const writer = new RecordBatchStreamWriter().reset(queue);

@@ -1,14 +1,8 @@
 /** Scores as CSV, page by page. */
-import {
-  keptColumn,
-  scoreColumns,
-  writtenRows,
-  type ScoreSink,
-  type SinkOptions,
-  type WriteBytes,
-} from './scoreColumns.js';
+import type { PageSink } from '../score/scorePages.js';
+import { keptColumn, scoreColumns, writtenRows, type SinkOptions, type WriteBytes } from './scoreColumns.js';
 
-export function openCsvSink(write: WriteBytes, options: SinkOptions): ScoreSink {
+export function openCsvSink(write: WriteBytes, options: SinkOptions): PageSink {
   const columns = [...options.keep.map(keptColumn), ...scoreColumns(options)];
   let text = `${columns.map(({ name }) => cellOf(name)).join()}\n`;
   const end = async (): Promise<void> => {

@@ -1,11 +1,11 @@
 import { createReadStream, rmSync } from 'node:fs';
 import type { Cell } from '../input/engineTable.js';
+import type { PageSink } from '../score/scorePages.js';
 import {
   keptColumn,
   scoreColumns,
   writtenRows,
   type ScoreColumn,
-  type ScoreSink,
   type SinkOptions,
   type WriteBytes,
 } from './scoreColumns.js';
@@ -17,7 +17,7 @@ const FILE_CHUNK_BYTES = 1 << 20;
 const WHAT = 'the output';
 
 /** Collects scored rows in a table, column by column, which is written as a file at the end, and that as bytes. */
-export async function openEngineSink(write: WriteBytes, options: SinkOptions): Promise<ScoreSink> {
+export async function openEngineSink(write: WriteBytes, options: SinkOptions): Promise<PageSink> {
   const { keep, keptTypes } = options;
   const engine = await options.engine();
   const columns = [...keep.map(keptColumn), ...scoreColumns(options)];

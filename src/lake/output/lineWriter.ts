@@ -1,14 +1,14 @@
 import { measuredFields, respond, withFields } from '../../night/respond.js';
 import { OUTPUT_COLUMNS } from '../../model/tensors.js';
 import type { Job } from '../score/job.js';
-import { besideScores, errorOf, type LineOptions } from './scoreColumns.js';
+import { besideScores, errorOf, type SinkOptions } from './scoreColumns.js';
 
 /** The lines of a page as NDJSON, each with its line feed. */
 export class LineWriter {
   private readonly model: string;
   private readonly beside: ReturnType<typeof besideScores>;
 
-  constructor(private readonly options: LineOptions) {
+  constructor(private readonly options: SinkOptions) {
     this.beside = besideScores(options);
     const [name = '', version = ''] = options.model.version.split('/');
     this.model = `"model":${JSON.stringify(name)},"model_version":${JSON.stringify(version)}}\n`;
@@ -25,8 +25,7 @@ export class LineWriter {
 
   /** Lines for the file of bad rows: which row of which file each was, and its problem. */
   bad(job: Job, file: string): string {
-    const rows = [...job.problems].toSorted(([a], [b]) => a - b);
-    return rows
+    return job.badRows
       .map(([row, { status, detail }]) => {
         const place = { file, row: job.page.numberOf(row), status, detail };
         return `{${keptMembers(this.options.keep, job, row)}${JSON.stringify(place).slice(1)}\n`;

@@ -7,7 +7,6 @@ import type { ScoringModel } from '../../score/scorer.js';
 import type { Engine } from '../input/engine.js';
 import type { Format } from '../input/inputs.js';
 import type { Job } from '../score/job.js';
-import type { PageSink } from '../score/scorePages.js';
 
 /** A column that a table of scores has after the kept ones. A text is JSON where NDJSON has the same. */
 export interface ScoreColumn {
@@ -22,13 +21,8 @@ export interface ScoreColumn {
 /** Writes bytes; resolves once there is room for more. */
 export type WriteBytes = (bytes: string | Uint8Array) => Promise<void>;
 
-/** Scores on their way to a file or a stream. */
-export interface ScoreSink extends PageSink {
-  /** Writes the rest; does not close the destination. */
-  end(): Promise<void>;
-}
-
-export interface LineOptions {
+export interface SinkOptions {
+  readonly format: Format;
   /** Written before the row's number and the scores. */
   readonly keep: readonly string[];
   readonly model: ScoringModel;
@@ -38,10 +32,6 @@ export interface LineOptions {
   readonly measured?: boolean;
   /** Bad rows stay in their places, and lines have the model's time. */
   readonly isStream: boolean;
-}
-
-export interface SinkOptions extends LineOptions {
-  readonly format: Format;
   /** The engine's types of the kept columns, in their order; text if absent. */
   readonly keptTypes?: readonly string[] | undefined;
   /** The kept columns of an Arrow stream, without rows. */
@@ -50,7 +40,7 @@ export interface SinkOptions extends LineOptions {
 }
 
 /** The columns beside the scores, if they are asked for: NDJSON has each as a member. */
-const BESIDE: readonly (ScoreColumn & { isAsked(options: LineOptions): boolean })[] = [
+const BESIDE: readonly (ScoreColumn & { isAsked(options: SinkOptions): boolean })[] = [
   {
     name: 'explanation',
     type: 'VARCHAR',
@@ -80,7 +70,7 @@ export function writtenRows({ page, problems }: Job, { isStream }: SinkOptions):
   return rows;
 }
 
-export function besideScores(options: LineOptions): readonly ScoreColumn[] {
+export function besideScores(options: SinkOptions): readonly ScoreColumn[] {
   return BESIDE.filter(({ isAsked }) => isAsked(options));
 }
 

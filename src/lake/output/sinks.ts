@@ -1,9 +1,10 @@
 import { openCsvSink } from './csvSink.js';
 import { LineWriter } from './lineWriter.js';
-import type { ScoreSink, SinkOptions, WriteBytes } from './scoreColumns.js';
+import type { SinkOptions, WriteBytes } from './scoreColumns.js';
+import type { PageSink } from '../score/scorePages.js';
 
 /** Opens the sink of a format; libraries are loaded when they are needed. */
-export async function openSink(write: WriteBytes, options: SinkOptions): Promise<ScoreSink> {
+export async function openSink(write: WriteBytes, options: SinkOptions): Promise<PageSink> {
   const { format } = options;
   if (format === 'arrow') return (await import('./arrowSink.js')).openArrowSink(write, options);
   if (format === 'parquet') return (await import('./engineSink.js')).openEngineSink(write, options);
@@ -14,6 +15,5 @@ export async function openSink(write: WriteBytes, options: SinkOptions): Promise
       const text = lines.text(job);
       if (text !== '') await write(text);
     },
-    end: async () => undefined,
   };
 }

@@ -47,6 +47,11 @@ export class Job {
     this.ofPeople = personRows(hasPeople ? page.rows : 0);
   }
 
+  /** Rows without scores, in order. */
+  get badRows(): readonly (readonly [row: number, problem: RowProblem])[] {
+    return [...this.problems].toSorted(([a], [b]) => a - b);
+  }
+
   refuse(row: number, { status, detail }: RowProblem): void {
     this.problems.set(row, { status, detail });
     this.finished();

@@ -10,7 +10,7 @@ import { loadBundle } from '../../model/bundle.js';
 import { openScorer, type HungListener } from '../../score/openScorer.js';
 import type { Scorer, ScoringModel } from '../../score/scorer.js';
 import { Run, sizeOf, type ScoreOptions } from '../run.js';
-import { newTally, type RowTally } from './scorePages.js';
+import { RowTally } from './scorePages.js';
 import { CLEAR_LINE, showProgress, summaryLine, wrapped } from '../progress.js';
 import { messageOf, OperatorError } from '../../base/errors.js';
 import { NamesError, TableError, TryAgainError } from '../errors.js';
@@ -46,7 +46,7 @@ export async function scoreRows(config: Config, options: ScoreOptions, command: 
   const say = saying(command);
   collectWithoutHelpers();
   const log = createLog({ level: config.logLevel, sink: process.stderr });
-  const tally = newTally();
+  const tally = new RowTally();
   let scorer: Scorer;
   let run: Run | undefined;
   let end: Pick<RunEnd, 'code' | 'isWhole'>;

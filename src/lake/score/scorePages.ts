@@ -9,52 +9,54 @@ import type { PersonOrder } from './personOrder.js';
 export interface PageSink {
   /** Resolves once there is room for more. */
   write(job: Job): Promise<void>;
+  /** Writes the rest, where there may be one; does not close the destination. */
+  end?(): Promise<void>;
 }
 
-export interface ScorePagesOptions {
-  readonly scorer: RowScorer;
-  /** Most rows read and not yet written. */
-  readonly rowsMax: number;
-  /** Updated as rows are written. */
-  readonly tally: RowTally;
-  /** Called with each row without scores, in order. */
-  readonly onBad?: (row: number, problem: RowProblem, header: Page['header']) => void;
-  /** Gives rows the past of their person. */
-  readonly personOrder?: PersonOrder | undefined;
-}
-
-/** Progress of the run. */
-export interface RowTally {
+/** Progress of a run. */
+export class RowTally {
   /** Rows written: scores and errors. */
-  lines: number;
-  badLines: number;
+  lines = 0;
+  badLines = 0;
   /** Measurements that came too late to count. */
-  ignored: number;
+  ignored = 0;
   /** Number of the first bad row in its file; 0 for none. */
-  firstBadLine: number;
+  firstBadLine = 0;
   /** Bytes of the inputs: of lines as they are read, of tables when they are done; NaN for a query. */
-  bytes: number;
+  bytes = 0;
+
+  /** Counts a page that is written. */
+  add({ page, badRows, measured }: Job): void {
+    this.lines += page.rows;
+    this.badLines += badRows.length;
+    for (const { ignored } of measured.values()) this.ignored += ignored.length;
+    const [[first] = []] = badRows;
+    if (first !== undefined) this.firstBadLine ||= page.numberOf(first);
+  }
 }
 
-export function newTally(): RowTally {
-  return { lines: 0, badLines: 0, ignored: 0, firstBadLine: 0, bytes: 0 };
-}
+/** Most rows read and not yet written. */
+const ROWS_MAX = 4_096;
+/** More with history: if the nights of a person are adjacent, many people must be in progress at once. */
+const HISTORY_ROWS_MAX = 32_768;
 
 /**
- * Scores the rows of `pages` and writes each page to `sink`, in the same order.
+ * Scores the rows of `pages`, with the past of their person by `personOrder`, and writes each page in the same order.
  *
  *   pages ─► row ─► [person order] ─► scorer ─┐
  *             │                               ▼
- *             └─ problem ─► page whole ─► in order ─► sink
+ *             └─ problem ─► page whole ─► in order ─► write
  *
- * Reading stops while `rowsMax` rows are under way.
- * @throws what `pages` or `sink` throws, once the pages before are written
+ * Reading stops while too many rows are under way.
+ * @throws what `pages` or `write` throws, once the pages before are written
  */
 export async function scorePages(
   pages: AsyncIterable<Page>,
-  sink: PageSink,
-  options: ScorePagesOptions,
+  write: PageSink['write'],
+  scorer: RowScorer,
+  personOrder: PersonOrder | undefined,
 ): Promise<void> {
+  const rowsMax = personOrder === undefined ? ROWS_MAX : HISTORY_ROWS_MAX;
   /** Pages not yet written, oldest first. */
   const queue: { readonly rows: number; readonly written: Promise<void> }[] = [];
   const underWay = { rows: 0 };
@@ -62,8 +64,7 @@ export async function scorePages(
   const writeInOrder = async (before: Promise<void>, job: Job): Promise<void> => {
     await before;
     await job.whole;
-    await sink.write(job);
-    count(job, options);
+    await write(job);
     queue.shift();
     underWay.rows -= job.page.rows;
   };
@@ -71,12 +72,12 @@ export async function scorePages(
     for await (const page of pages) {
       if (page.rows === 0) continue;
       // A page larger than `rowsMax` goes alone.
-      while (underWay.rows > 0 && underWay.rows + page.rows > options.rowsMax) await queue[0]?.written;
-      const job = new Job(page, options.personOrder !== undefined);
+      while (underWay.rows > 0 && underWay.rows + page.rows > rowsMax) await queue[0]?.written;
+      const job = new Job(page, personOrder !== undefined);
       underWay.rows += page.rows;
       try {
         for (let row = 0; row < page.rows; row++) {
-          const waiting = start(job, row, options);
+          const waiting = start(job, row, scorer, personOrder);
           if (waiting !== undefined) await waiting;
         }
       } finally {
@@ -92,7 +93,12 @@ export async function scorePages(
 }
 
 /** Reads a row and submits it. @returns what to await before reading the next row */
-function start(job: Job, row: number, { scorer, personOrder }: ScorePagesOptions): Promise<void> | undefined {
+function start(
+  job: Job,
+  row: number,
+  scorer: RowScorer,
+  personOrder: PersonOrder | undefined,
+): Promise<void> | undefined {
   const { page } = job;
   const request = page.read(row);
   if ('status' in request) return void job.refuse(row, request);
@@ -110,13 +116,3 @@ const PAST_BESIDE_PERSON: RowProblem = {
   status: UNPROCESSABLE.status,
   detail: 'past_sessions or a history of its own in a row whose past comes from --person',
 };
-
-function count({ page, problems, measured }: Job, { tally, onBad }: ScorePagesOptions): void {
-  tally.lines += page.rows;
-  tally.badLines += problems.size;
-  for (const { ignored } of measured.values()) tally.ignored += ignored.length;
-  for (const [row, problem] of [...problems].toSorted(([a], [b]) => a - b)) {
-    tally.firstBadLine ||= page.numberOf(row);
-    onBad?.(page.numberOf(row), problem, page.header);
-  }
-}

@@ -13,7 +13,7 @@ import { FirstBadRows, NamesError } from './errors.js';
 import { Histories } from './score/histories.js';
 import { findInputs, isRemote, queryInput, type Format, type Input } from './input/inputs.js';
 import { readNames, type HistoryColumns, type NamesReport } from './input/names.js';
-import { openArrowStream, openInput, openStdin, type ReadOptions } from './input/openInput.js';
+import { STDIN, inputsIn, openInput, type ReadOptions } from './input/openInput.js';
 import { LineWriter } from './output/lineWriter.js';
 import { prepareFolder } from './output/outputs.js';
 import type { Job, RowScorer } from './score/job.js';
@@ -70,9 +70,6 @@ export interface ScoreOptions {
   /** Receives the scored pages: then no file is written or searched for, and standard output is unused. */
   readonly into?: PageSink;
 }
-
-/** The name of standard input in messages. */
-const STREAM = 'standard input';
 
 /** Where rows come from and scores go, if no files were named. */
 interface Streams {
@@ -214,7 +211,7 @@ export class Run {
   /** Scores `todo` one by one, or standard input if no files were named. */
   async score(todo: readonly Input[], scorer: RunScorer): Promise<void> {
     this.checkMeasured(scorer.model);
-    const { history, peopleMax, tables, format = 'ndjson', to = format } = this.options;
+    const { history, peopleMax, tables = false, format = 'ndjson', to = format } = this.options;
     const reading = { ...this.reading, constants: scorer.model.measured };
     for (const input of todo) {
       this.current = input.name;
@@ -231,15 +228,13 @@ export class Run {
     }
     if (!this.isStream) return;
     const { stdin, write } = this.streams;
-    const target = { name: STREAM, format, outputFormat: to, write };
-    if (tables === true) {
-      const { arrowStreams } = await import('./input/arrowStreams.js');
-      // Answers each table before reading the next: an engine's process keeps this one for all of its tables.
-      for await (const table of arrowStreams(stdin)) {
-        const histories = history === undefined ? undefined : new Histories(peopleMax);
-        await this.scoreRows(await openArrowStream(table, reading), scorer, { ...target, histories });
-      }
-    } else await this.scoreRows(await openStdin(stdin, { name: STREAM, format }, reading), scorer, target);
+    const stream = { ...STDIN, format, outputFormat: to, write };
+    // Answers each table before reading the next: an engine's process keeps this one for all of its tables.
+    for await (const bytes of inputsIn(stdin, { format, tables })) {
+      const histories = tables && history !== undefined ? new Histories(peopleMax) : this.histories;
+      const opened = await openInput({ ...stream, stdin: bytes }, reading);
+      await this.scoreRows(opened, scorer, { ...stream, histories });
+    }
     this.state?.save();
   }
 

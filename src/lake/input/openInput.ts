@@ -8,14 +8,13 @@ import { openCsv } from './csvPages.js';
 import { CsvTable } from './csvRows.js';
 import type { Engine } from './engine.js';
 import { csvSource, parquetSource, querySource, withPartitions, type Source } from './engineSources.js';
-import { formatOf, isRemote, type Input } from './inputs.js';
+import { formatOf, isRemote, type Format, type Input } from './inputs.js';
 import type { OpenInput } from './page.js';
 
 /** Opens inputs of every format. */
 
 /** Larger than Node's default: fewer event-loop turns per row. */
 const CHUNK_BYTES = 1 << 20;
-const STDIN = 0;
 
 export interface ReadOptions extends BodyPagesOptions {
   /** Starts the engine, once. */
@@ -25,57 +24,47 @@ export interface ReadOptions extends BodyPagesOptions {
   /** The zone whose dates are the nights of times with a zone. */
   readonly zone?: string | undefined;
   /** Called with how many bytes of a file of lines were read since. */
-  readonly onBytes?: (count: number) => void;
+  readonly onBytes: (count: number) => void;
 }
 
-/** The members of an input that say how it is opened. */
-export type ReadableInput = Pick<Input, 'path' | 'name' | 'format' | 'partitions' | 'query'>;
+/** Standard input as an input; the engine reads only a file there. */
+export const STDIN = { path: '/proc/self/fd/0', name: 'standard input', partitions: [] } as const;
 
-/** Opens standard input: a file that the engine reads from anywhere, or a stream. @throws OperatorError */
-export async function openStdin(
+/** The members of an input that say how it is opened. */
+export interface ReadableInput extends Pick<Input, 'path' | 'name' | 'format' | 'partitions' | 'query'> {
+  /** Its bytes, if it is standard input. */
+  readonly stdin?: AsyncIterable<Uint8Array>;
+}
+
+/** The bytes of all inputs that standard input holds: with `tables` a stream of Arrow each, else one. @throws TableError */
+export async function* inputsIn(
   stdin: Readable,
-  { name, format }: Pick<Input, 'name' | 'format'>,
-  options: ReadOptions,
-): Promise<OpenInput> {
-  if (format === 'ndjson') return openLines(stdin, options);
-  if (format === 'csv') return openCsv(await openTable(stdin, name, options), options.limits, []);
+  { format, tables }: { readonly format: Format; readonly tables: boolean },
+): AsyncGenerator<AsyncIterable<Uint8Array>, void, undefined> {
+  if (format !== 'arrow') return yield stdin;
+  const { arrowStreams, onlyStream } = await import('./arrowStreams.js');
+  if (tables) yield* arrowStreams(stdin);
+  else yield onlyStream(stdin);
+}
+
+/** Opens a file, standard input, or a query over many files. @throws OperatorError */
+export async function openInput(input: ReadableInput, options: ReadOptions): Promise<OpenInput> {
+  const { path, name, format, partitions, query, stdin } = input;
+  const { limits, zone } = options;
   if (format === 'arrow') {
-    const { onlyStream } = await import('./arrowStreams.js');
-    return openArrowStream(onlyStream(stdin), options);
+    const { openArrow } = await import('./arrowPages.js');
+    return openArrow(bytesOf(input, options), limits, zone);
   }
-  if (!fstatSync(STDIN).isFile())
+  if (format === 'ndjson' && query === undefined) {
+    if (isRemote(path)) throw new OperatorError(`${name}: NDJSON is read from here: copy it, or pipe it`);
+    return openLines(bytesOf(input, options), options, partitions);
+  }
+  if (format === 'csv' && query === undefined)
+    return openCsv(await openTable(input, options), limits, partitions);
+  if (stdin !== undefined && !fstatSync(0).isFile())
     throw new OperatorError(
       'Parquet is read from its end, which a pipe does not have: name the file, or pipe Arrow',
     );
-  const path = `/proc/self/fd/${STDIN}`;
-  return openInput({ path, name, format, partitions: [] }, options);
-}
-
-export async function openArrowStream(
-  input: AsyncIterable<Uint8Array>,
-  { limits, zone }: ReadOptions,
-): Promise<OpenInput> {
-  const { openArrow } = await import('./arrowPages.js');
-  return openArrow(input, limits, zone);
-}
-
-function openTable(
-  bytes: AsyncIterable<Uint8Array>,
-  what: string,
-  { encoding, bodyMaxBytes: rowBytesMax }: ReadOptions,
-): Promise<CsvTable> {
-  return CsvTable.open(bytes, { what, encoding, rowBytesMax });
-}
-
-/** Opens a file, or a query over many. */
-export async function openInput(input: ReadableInput, options: ReadOptions): Promise<OpenInput> {
-  const { path, name, format, partitions, query } = input;
-  if (format === 'ndjson' && query === undefined) {
-    if (isRemote(path)) throw new OperatorError(`${name}: NDJSON is read from here: copy it, or pipe it`);
-    return openLines(bytesOf(input, options.onBytes), options, partitions);
-  }
-  if (format === 'csv' && query === undefined)
-    return openCsv(await openFile(input, options), options.limits, partitions);
   const { openSources } = await import('./enginePages.js');
   const engine = await options.engine();
   const [first = input, ...more] = query?.files ?? [input];
@@ -83,46 +72,44 @@ export async function openInput(input: ReadableInput, options: ReadOptions): Pro
   const sources: [Source, ...Source[]] = [withPartitions(own, first.partitions)];
   for (const file of more)
     sources.push(withPartitions(await sourceOf(engine, file, options), file.partitions));
-  const opened = openSources(engine, sources, options.limits, query?.isSorted === true);
+  const opened = openSources(engine, sources, limits, query?.isSorted === true);
   const ofPath = new Map(
     partitions.map(({ name: column }) => [column, own.columns.some((one) => one.name === column)]),
   );
   return { ...opened, names: opened.names && { ...opened.names, ofPath } };
 }
 
-/** Opens a CSV; one of a store is copied here, and removed when it is closed. */
-async function openFile(input: ReadableInput, options: ReadOptions): Promise<CsvTable> {
-  const { path, name } = input;
-  if (!isRemote(path)) return openTable(bytesOf(input, options.onBytes), name, options);
-  const engine = await options.engine();
-  async function* copied(): AsyncGenerator<Uint8Array> {
-    const here = await engine.download(path);
-    try {
-      yield* bytesOf({ ...input, path: here });
-    } finally {
-      rmSync(here, { force: true });
-    }
-  }
-  return openTable(copied(), name, options);
+function openTable(input: ReadableInput, options: ReadOptions): Promise<CsvTable> {
+  const { encoding, bodyMaxBytes: rowBytesMax } = options;
+  return CsvTable.open(bytesOf(input, options), { what: input.name, encoding, rowBytesMax });
 }
 
 async function sourceOf(engine: Engine, input: ReadableInput, options: ReadOptions): Promise<Source> {
   const { path, name, format, query } = input;
   if (query?.sql !== undefined) return querySource(engine, query.sql, name, options.zone);
-  if (format === 'csv') return csvSource(engine, () => openFile(input, options), name);
+  if (format === 'csv') return csvSource(engine, () => openTable(input, options), name);
   if (formatOf(path).compression !== undefined)
     throw new OperatorError(`${path}: ${format} is compressed inside, not as a whole`);
   return parquetSource(engine, path, name, options.zone);
 }
 
 /**
- * A file's bytes, unpacked; each piece is valid until the next one is asked for.
+ * An input's bytes, unpacked; each piece is valid until the next one is asked for. A file of a store is copied here, and
+ * removed at the end.
  * @throws OperatorError that names the file if its compression is damaged or cut
  */
-async function* bytesOf(
-  { path, name }: ReadableInput,
-  onBytes: (count: number) => void = () => undefined,
-): AsyncGenerator<Uint8Array> {
+async function* bytesOf(input: ReadableInput, options: ReadOptions): AsyncGenerator<Uint8Array> {
+  const { path, name, stdin } = input;
+  if (stdin !== undefined) return yield* stdin;
+  if (isRemote(path)) {
+    const copy = await (await options.engine()).download(path);
+    try {
+      return yield* bytesOf({ ...input, path: copy }, options);
+    } finally {
+      rmSync(copy, { force: true });
+    }
+  }
+  const { onBytes } = options;
   const { compression } = formatOf(path);
   if (compression === undefined) return yield* piecesOf(path, onBytes);
   const file = createReadStream(path, { highWaterMark: CHUNK_BYTES });

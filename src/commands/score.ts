@@ -63,8 +63,9 @@ export function registerScore(program: Command): void {
       const options = optionsOf(files, flags);
       if (typeof options === 'string') command.error(`acuity score: ${options}`, { exitCode: EXIT.usage });
       const config = configOrExit();
-      const { score } = await import('../lake/score/score.js');
-      await score(config, options);
+      const { scoreRows } = await import('../lake/score/score.js');
+      const { code } = await scoreRows(config, options, 'acuity score');
+      process.exit(code);
     });
 }
 

@@ -119,7 +119,7 @@ export class Run {
   constructor(
     config: RunConfig,
     private readonly options: ScoreOptions,
-    private readonly tally: RowTally,
+    readonly tally: RowTally,
     private readonly say: (line: string) => void,
     private readonly streams: Streams = { stdin: process.stdin, write: print },
   ) {

@@ -22,18 +22,9 @@ import { EXIT } from '../../base/process/exitCodes.js';
  */
 const BATCH_MIN = 256;
 
-/**
- * Scores rows of files, or of standard input to standard output, without HTTP, through the service's own pipeline and
- * pool. Exits the process: 0, or 65 if a row was bad, now or in a finished input.
- */
-export async function score(config: Config, options: ScoreOptions): Promise<void> {
-  const { code } = await scoreRows(config, options, 'acuity score');
-  process.exit(code);
-}
-
 /** The end of a run. */
 export interface RunEnd {
-  /** 0 if all rows have scores, else the exit code of `score`. */
+  /** The exit code: 0, or 65 if a row was bad, now or in a finished input. */
   readonly code: number;
   /** Whether all rows were read: those without scores are bad ones. */
   readonly isWhole: boolean;
@@ -41,7 +32,10 @@ export interface RunEnd {
   readonly model: ScoringModel;
 }
 
-/** As `score`, for a command named `command`, but returns. Exits the process only if nothing can be scored at all. */
+/**
+ * Scores rows of files, or of standard input to standard output, without HTTP, through the service's own pipeline and
+ * pool, for a command named `command`. Exits the process if nothing is to be scored, or nothing can be.
+ */
 export async function scoreRows(config: Config, options: ScoreOptions, command: string): Promise<RunEnd> {
   const say = saying(command);
   collectWithoutHelpers();
@@ -63,7 +57,7 @@ export async function scoreRows(config: Config, options: ScoreOptions, command: 
       say(`a worker hangs after line ${tally.lines}: ${JSON.stringify(hang)}`);
       exitAtOnce(EXIT.software);
     });
-    end = await work({ scorer, tally, run, todo, say });
+    end = await work(run, todo, scorer, say);
   } catch (error) {
     await run?.close();
     say(`${placeOf(run)}${messageOf(error)}`);
@@ -88,23 +82,20 @@ export async function openOfflineScorer(config: Config, log: Log, onHung: HungLi
   return openScorer({ config: setup, bundle, workers: config.workers, loops: 1 }, log, onHung);
 }
 
-interface Work {
-  readonly scorer: Scorer;
-  readonly tally: RowTally;
-  readonly run: Run;
-  readonly todo: readonly Input[];
-  readonly say: (line: string) => void;
-}
-
 /** The size of all files; undefined if that of one is not known. */
 function bytesIn(inputs: readonly Input[]): number | undefined {
   const sum = inputs.reduce((bytes, input) => bytes + (sizeOf(input) ?? NaN), 0);
   return sum > 0 ? sum : undefined;
 }
 
-async function work({ scorer, tally, run, todo, say }: Work): Promise<Pick<RunEnd, 'code' | 'isWhole'>> {
+async function work(
+  run: Run,
+  todo: readonly Input[],
+  scorer: Scorer,
+  say: (line: string) => void,
+): Promise<Pick<RunEnd, 'code' | 'isWhole'>> {
   const { stdin, stderr } = process;
-  const { isStream } = run;
+  const { isStream, tally } = run;
   const startedMs = systemClock.monotonicMs();
   if (isStream && stdin.isTTY) say('reading requests from the terminal, one on each line');
   const hideProgress = stderr.isTTY

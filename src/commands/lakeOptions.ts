@@ -1,18 +1,13 @@
 /** The options of commands that read rows: `acuity score` and `acuity judge`. */
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { FORMATS } from '../lake/input/inputs.js';
-import type { ScoreOptions } from '../lake/run.js';
+import { FORMATS, type LakeOptions } from '../lake/options.js';
 import { wholeNumber } from './numbers.js';
 
 const PEOPLE_MAX = 10_000_000;
 const UNITS: Readonly<Record<string, number>> = { MB: 1e6, GB: 1e9, TB: 1e12 };
 const MEMORY_MIN = 256e6;
 
-/** How rows are found and read: the same for every command that reads a lake. */
-export type LakeFlags = Pick<
-  ScoreOptions,
-  'sql' | 'sort' | 'memory' | 'extension' | 'encoding' | 'zone' | 'format' | 'peopleMax'
->;
+export type LakeFlags = Omit<LakeOptions, 'files'>;
 
 export function addLakeOptions(command: Command): Command {
   return command

@@ -1,8 +1,7 @@
 /** The command `acuity score`. */
 import { Option, type Command } from 'commander';
 import { configOrExit } from './config.js';
-import { FORMATS } from '../lake/input/inputs.js';
-import type { ScoreOptions } from '../lake/run.js';
+import { FORMATS, type ScoreOptions } from '../lake/options.js';
 import { addLakeOptions, lakeProblem, namesOf, type LakeFlags } from './lakeOptions.js';
 import { EXIT } from '../base/process/exitCodes.js';
 

@@ -1,6 +1,6 @@
 /** One run of `acuity judge`: rows scored, then judged. */
 import { MEASURED_FIELDS } from '#rules/fields.js';
-import type { ScoreOptions } from '../lake/run.js';
+import type { LakeOptions } from '../lake/options.js';
 import { scoreRows } from '../lake/score/score.js';
 import type { Config } from '../config/options.js';
 import { judge } from './judge.js';
@@ -10,13 +10,7 @@ import { columnsOf, type Outcome } from './outcomes.js';
 import type { Bought, Report } from './report.js';
 import { EXIT } from '../base/process/exitCodes.js';
 
-/** How nights are found and read, as for `acuity score`. */
-type Reading = Pick<
-  ScoreOptions,
-  'files' | 'sql' | 'sort' | 'memory' | 'extension' | 'encoding' | 'zone' | 'format' | 'peopleMax'
->;
-
-export interface JudgeOrder extends Reading {
+export interface JudgeOrder extends LakeOptions {
   readonly person: string;
   readonly order: string;
   readonly outcomes: readonly Outcome[];

@@ -11,17 +11,18 @@ import type { Scorer, ScoringModel } from '../score/scorer.js';
 import type { Engine } from './input/engine.js';
 import { FirstBadRows, NamesError } from './errors.js';
 import { Histories } from './score/histories.js';
-import { findInputs, isRemote, queryInput, type Format, type Input } from './input/inputs.js';
-import { readNames, type HistoryColumns, type NamesReport } from './input/names.js';
+import { findInputs, isRemote, queryInput, type Input } from './input/inputs.js';
+import { readNames, type NamesReport } from './input/names.js';
 import { STDIN, inputsIn, openInput, type ReadOptions } from './input/openInput.js';
 import { LineWriter } from './output/lineWriter.js';
 import { prepareFolder } from './output/outputs.js';
+import type { ScoreOptions } from './options.js';
 import type { Job, RowScorer } from './score/job.js';
 import type { OpenInput } from './input/page.js';
-import { PersonOrder, type Late } from './score/personOrder.js';
+import { PersonOrder } from './score/personOrder.js';
 import { Results, digestOf, type Shape } from './output/results.js';
 import { OWN_NAMES, type SinkOptions, type WriteBytes } from './output/scoreColumns.js';
-import { scorePages, type PageSink, type RowTally } from './score/scorePages.js';
+import { scorePages, type RowTally } from './score/scorePages.js';
 import { openSink } from './output/sinks.js';
 import { StateFile } from './score/state.js';
 
@@ -33,43 +34,6 @@ import { StateFile } from './score/state.js';
  *   score   for each: its lock ─► as it is now ─► rows ─► has it changed? ─► scores, bad rows, record, state, names
  *   close   state released, engine ended
  */
-
-export interface ScoreOptions {
-  /** Files, folders, patterns and addresses; empty for standard input, or with `sql`. */
-  readonly files: readonly string[];
-  /** A SELECT that makes the rows. */
-  readonly sql?: string | undefined;
-  /** The rows of all inputs come by person and time. */
-  readonly sort?: boolean | undefined;
-  /** Most memory for the engine, in bytes. */
-  readonly memory?: number | undefined;
-  readonly extension?: readonly string[] | undefined;
-  /** The encoding of CSV. */
-  readonly encoding?: string | undefined;
-  /** The zone whose dates are the nights of times with a zone. */
-  readonly zone?: string | undefined;
-  /** Fields or columns copied to the output; undefined for the usual ones that are present. */
-  readonly keep?: readonly string[] | undefined;
-  /** Whether each row is explained. */
-  readonly explain?: boolean;
-  /** The columns with a row's person and time, if history is used. */
-  readonly history?: HistoryColumns | undefined;
-  readonly late: Late;
-  readonly state?: string | undefined;
-  /** Most people with histories in memory. */
-  readonly peopleMax: number;
-  readonly format?: Format | undefined;
-  readonly to?: Format | undefined;
-  readonly outDir?: string | undefined;
-  /** Whether finished inputs are scored too. */
-  readonly again?: boolean | undefined;
-  /** Whether bad rows of finished inputs are left at that. */
-  readonly acceptBad?: boolean | undefined;
-  /** Standard input holds many tables, each with only its own past. */
-  readonly tables?: boolean;
-  /** Receives the scored pages: then no file is written or searched for, and standard output is unused. */
-  readonly into?: PageSink;
-}
 
 /** Where rows come from and scores go, if no files were named. */
 interface Streams {
@@ -124,25 +88,22 @@ export class Run {
     private readonly streams: Streams = { stdin: process.stdin, write: print },
   ) {
     this.badRows = new FirstBadRows(say);
-    const { history, peopleMax, state, tables, encoding, zone } = options;
-    const { daySamplesMax, nightSamplesMax, bodyMaxBytes } = config;
-    const limits = { daySamplesMax, nightSamplesMax };
+    const { history, peopleMax, state, tables } = options;
     this.reading = {
-      limits,
-      bodyMaxBytes,
+      ...options,
+      ...config,
+      limits: config,
       engine: this.engine,
-      encoding,
-      zone,
       norms: readNorms(config.norms),
       onBytes: (count) => (tally.bytes += count),
     };
     this.histories = history === undefined || tables === true ? undefined : new Histories(peopleMax);
     if (this.histories !== undefined && state !== undefined)
       this.state = new StateFile(state, this.histories);
-    const { again = false, acceptBad = false } = options;
-    const own = { model: config.model, state: this.state, again, acceptBad, tally, say };
+    const { engine, state: file } = this;
+    const shape = shapeOf(options, config);
     if (options.into === undefined)
-      this.results = new Results({ ...own, shape: shapeOf(options, config), engine: this.engine });
+      this.results = new Results({ ...options, ...config, state: file, shape, tally, say, engine });
   }
 
   /** Whether rows come from standard input, and go to standard output. */
@@ -168,10 +129,7 @@ export class Run {
   }
 
   private readonly engine = (): Promise<Engine> => {
-    const { memory, extension } = this.options;
-    this.starting ??= import('./input/engine.js').then(({ Engine }) =>
-      Engine.open({ memory, extensions: extension }),
-    );
+    this.starting ??= import('./input/engine.js').then(({ Engine }) => Engine.open(this.options));
     return this.starting;
   };
 
@@ -241,15 +199,13 @@ export class Run {
   /** @throws OperatorError */
   private async findInputs(): Promise<readonly Input[]> {
     const { files, history, into, sort, sql, state } = this.options;
-    const isRead = into !== undefined || sort === true;
-    const { engine, say: tell } = this;
-    const finding = { ...this.options, order: history?.order, tell, isRead, engine };
-    if (sql !== undefined) return [queryInput({ sql, isSorted: sort === true }, finding)];
-    const inputs = files.length === 0 ? [] : await findInputs(files, finding);
+    if (sql !== undefined) return [queryInput({ sql, isSorted: sort === true }, this.options)];
+    const { engine, say } = this;
+    const inputs = files.length === 0 ? [] : await findInputs(files, { ...this.options, say, engine });
     const lines = sort === true ? inputs.find(({ format }) => format === 'ndjson') : undefined;
     if (lines !== undefined)
       throw new NamesError(`${lines.name}: Parquet and CSV can be sorted: convert it first`);
-    if (sort === true) return [queryInput({ files: inputs, isSorted: true }, finding)];
+    if (sort === true) return [queryInput({ files: inputs, isSorted: true }, this.options)];
     if (inputs.length > 1 && history !== undefined && state === undefined && into === undefined) {
       throw new OperatorError(
         `these are ${inputs.length} files: --person needs --state there, which keeps the past of the finished ones, or --sort`,

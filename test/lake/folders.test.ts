@@ -6,7 +6,7 @@ import t, { type Test } from 'tap';
 import { Engine } from '#acuity/lake/input/engine.js';
 import { findInputs, type FindOptions } from '#acuity/lake/input/inputs.js';
 import { requestsOf } from '#acuity/tune/load/payloads.js';
-import { folder, runLake } from '#fixtures/lake.js';
+import { PAST, folder, runLake } from '#fixtures/lake.js';
 import { writeFiles } from '#fixtures/repository.js';
 import { writeRows, type TableRow } from '#fixtures/tables.js';
 
@@ -25,8 +25,8 @@ t.teardown(async () => (await engine).close());
 async function read(root: string, names: readonly string[], options: Partial<FindOptions> = {}) {
   const told: string[] = [];
   const paths = names.map((name) => join(root, name));
-  const tell = (line: string): void => void told.push(line);
-  const usual = { outDir: join(root, 'out'), tell, engine: () => engine };
+  const say = (line: string): void => void told.push(line);
+  const usual = { outDir: join(root, 'out'), say, engine: () => engine };
   const files = await findInputs(paths, { ...usual, ...options });
   const shown = files.map(({ path, output }) => [relative(root, path), relative(root, output)]);
   return { files, told, shown, names: shown.map(([name]) => name) };
@@ -41,7 +41,9 @@ t.test('files come by path, numbers by their size, or by the partition of --orde
   const regions = ['eu/night=01', 'eu/night=03', 'us/night=02'].map((path) => `lake/region=${path}/a.csv`);
   const lake = tree(t, ...regions);
   const nights = async (order: string) =>
-    (await read(lake, ['lake'], { order })).names.map((name) => name?.slice(-8, -6)).join();
+    (await read(lake, ['lake'], { history: { ...PAST, order } })).names
+      .map((name) => name?.slice(-8, -6))
+      .join();
   t.strictSame([await nights('night'), await nights('at')], ['01,02,03', '01,03,02']);
 });
 

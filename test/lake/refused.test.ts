@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { DurationMillisecond, Field, List, Table, tableToIPC, vectorFromArray } from 'apache-arrow';
 import t from 'tap';
-import type { Format } from '#acuity/lake/input/inputs.js';
+import type { Format } from '#acuity/lake/options.js';
 import { registerScore } from '#acuity/commands/score.js';
 import { PAST, commanded, fileOf, runLake, runStream, type Asked } from '#fixtures/lake.js';
 import { acuity } from '#fixtures/scripts.js';

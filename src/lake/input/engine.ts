@@ -14,17 +14,11 @@ import { isAlive } from '../../base/files/fileLock.js';
 import { usableCores } from '../../config/cores.js';
 import { messageOf, OperatorError } from '../../base/errors.js';
 import { TableError } from '../errors.js';
+import type { LakeOptions } from '../options.js';
 import { EngineTable, type HeldType } from './engineTable.js';
 import { patternOf, textOf } from './sql.js';
 
 /** The engine for tables: its life, its errors, its extensions. */
-
-export interface EngineOptions {
-  /** Most memory that it takes before it writes to the disk, in bytes; undefined: a quarter of the machine's. */
-  readonly memory?: number | undefined;
-  /** Names or paths of extensions that are on this machine. */
-  readonly extensions?: readonly string[] | undefined;
-}
 
 const THREADS_MAX = 4;
 const MEBI = 1 << 20;
@@ -53,7 +47,7 @@ export class Engine {
   ) {}
 
   /** @throws OperatorError if an extension is not there */
-  static async open({ memory, extensions = [] }: EngineOptions): Promise<Engine> {
+  static async open({ memory, extension = [] }: Pick<LakeOptions, 'memory' | 'extension'>): Promise<Engine> {
     removeDeadFolders();
     const folder = mkdtempSync(join(tmpdir(), `acuity-lake-${process.pid}-`)); // 0700
     const limit = memory ?? Math.max(MEMORY_MIN, Math.floor(machineMemory() / 4));
@@ -65,7 +59,7 @@ export class Engine {
     });
     const engine = new Engine(instance, await instance.connect(), folder);
     process.once('exit', engine.removeFolder);
-    for (const extension of extensions) await engine.load(extension);
+    for (const one of extension) await engine.load(one);
     return engine;
   }
 

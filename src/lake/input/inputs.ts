@@ -1,6 +1,7 @@
 import { OperatorError } from '../../base/errors.js';
 import { existsSync, readdirSync, realpathSync, statSync, type Dirent } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import type { Format, ScoreOptions } from '../options.js';
 import type { Engine } from './engine.js';
 import { textOf } from './sql.js';
 
@@ -11,9 +12,6 @@ import { textOf } from './sql.js';
  *   a folder, a pattern ─► walked, not links ┼─► without own outputs ─► by path, or the partition of --order ─► Input:
  *   a store ─► the engine's glob ────────────┘                          OUT/FOLDERS BELOW THE NAME/STEM.scores.FORMAT
  */
-
-export const FORMATS = ['ndjson', 'csv', 'arrow', 'parquet'] as const;
-export type Format = (typeof FORMATS)[number];
 
 const ENDINGS: Readonly<Record<string, Format>> = {
   ndjson: 'ndjson',
@@ -77,18 +75,12 @@ export interface InputQuery {
   readonly isSorted: boolean;
 }
 
-export interface FindOptions {
-  /** For files whose name does not say it. */
-  readonly format?: Format | undefined;
-  readonly to?: Format | undefined;
-  readonly outDir?: string | undefined;
-  readonly state?: string | undefined;
-  /** The column with the time of a row. */
-  readonly order?: string | undefined;
-  /** The files are only read, so no outputs can collide. */
-  readonly isRead?: boolean;
+export interface FindOptions extends Pick<
+  ScoreOptions,
+  'format' | 'to' | 'outDir' | 'state' | 'history' | 'sort' | 'into'
+> {
   /** Called with what a folder leaves out. */
-  readonly tell?: ((line: string) => void) | undefined;
+  readonly say: (line: string) => void;
   /** Starts the engine, which finds what is in a store. */
   readonly engine: () => Promise<Engine>;
 }
@@ -111,13 +103,12 @@ export async function findInputs(names: readonly string[], options: FindOptions)
     for (const file of await filesOf(name, options)) if (!named.has(file.path)) named.set(file.path, file);
   const own = [...named.keys()].filter((path) => isOwn(path, options));
   if (own.length === named.size) throw new OperatorError(`no file can be scored: ${counted(OWN, own)}`);
-  if (own.length > 0) options.tell?.(`not read: ${counted(OWN, own)}`);
+  if (own.length > 0) options.say(`not read: ${counted(OWN, own)}`);
   const others = [...named.values()].filter(({ path }) => !isOwn(path, options));
   const inputs = others.map((file) => inputOf(file, options));
-  if (options.isRead !== true) refuseSharedOutputs(inputs);
-  const { order } = options;
+  if (!areOnlyRead(options)) refuseSharedOutputs(inputs);
   const valueOf = ({ partitions }: Input): string | null | undefined =>
-    partitions.find(({ name }) => name === order)?.value;
+    partitions.find(({ name }) => name === options.history?.order)?.value;
   if (!inputs.every((input) => valueOf(input) !== undefined)) return inputs;
   return inputs.toSorted((a, b) => byNumbers(valueOf(a) ?? '', valueOf(b) ?? ''));
 }
@@ -203,9 +194,15 @@ function below(folder: string, name: string): string {
   return isRemote(folder) ? `${folder.replace(/\/$/, '')}/${name}` : join(folder, name);
 }
 
-function outputFolder(file: NamedFile, { outDir, isRead }: FindOptions): string {
+/** Whether no file has a result of its own. */
+function areOnlyRead({ into, sort }: FindOptions): boolean {
+  return into !== undefined || sort === true;
+}
+
+function outputFolder(file: NamedFile, options: FindOptions): string {
+  const { outDir } = options;
   if (outDir === undefined) {
-    if (isRemote(file.path) && isRead !== true)
+    if (isRemote(file.path) && !areOnlyRead(options))
       throw new OperatorError(`${file.path}: name a folder for its scores, --out-dir`);
     return dirname(file.path);
   }
@@ -337,7 +334,7 @@ function readable(found: readonly Found[], base: string, options: FindOptions): 
   const told = kinds.length === 0 ? [] : [`not read: ${kinds.join('; ')}`];
   if (files.size === 0)
     throw new OperatorError(`${base}: ${['no file in it can be scored', ...told].join('; ')}`);
-  for (const line of told) options.tell?.(`${base}: ${line}`);
+  for (const line of told) options.say(`${base}: ${line}`);
   return [...files.values()].toSorted((a, b) => byPath(a.path, b.path));
 }
 

@@ -8,7 +8,8 @@ import { openCsv } from './csvPages.js';
 import { CsvTable } from './csvRows.js';
 import type { Engine } from './engine.js';
 import { csvSource, parquetSource, querySource, withPartitions, type Source } from './engineSources.js';
-import { formatOf, isRemote, type Format, type Input } from './inputs.js';
+import type { Format, LakeOptions } from '../options.js';
+import { formatOf, isRemote, type Input } from './inputs.js';
 import type { OpenInput } from './page.js';
 
 /** Opens inputs of every format. */
@@ -16,13 +17,9 @@ import type { OpenInput } from './page.js';
 /** Larger than Node's default: fewer event-loop turns per row. */
 const CHUNK_BYTES = 1 << 20;
 
-export interface ReadOptions extends BodyPagesOptions {
+export interface ReadOptions extends BodyPagesOptions, Pick<LakeOptions, 'encoding' | 'zone'> {
   /** Starts the engine, once. */
   readonly engine: () => Promise<Engine>;
-  /** The encoding of CSV; UTF-8 if absent. */
-  readonly encoding?: string | undefined;
-  /** The zone whose dates are the nights of times with a zone. */
-  readonly zone?: string | undefined;
   /** Called with how many bytes of a file of lines were read since. */
   readonly onBytes: (count: number) => void;
 }

@@ -12,6 +12,7 @@ import { TryAgainError } from '../errors.js';
 import { isRemote, type Input } from '../input/inputs.js';
 import { jsonIn } from '../input/lineSplitter.js';
 import { OutputFiles, deliver, nameAside } from './outputs.js';
+import type { ScoreOptions } from '../options.js';
 import { Places, type Mark } from '../places.js';
 import type { RowTally } from '../score/scorePages.js';
 import type { StateFile } from '../score/state.js';
@@ -42,12 +43,10 @@ export type Shape = Readonly<Record<string, unknown>>;
 const KIND = 'acuity result';
 const BEGIN_AGAIN = 'remove the state and all scores to begin again';
 
-export interface ResultsOptions {
+export interface ResultsOptions extends Pick<ScoreOptions, 'again' | 'acceptBad'> {
   /** The folder of the network. */
   readonly model: string;
   readonly state: StateFile | undefined;
-  readonly again: boolean;
-  readonly acceptBad: boolean;
   /** The part of the command that shapes all results. */
   readonly shape: Shape;
   readonly tally: Readonly<RowTally>;
@@ -74,7 +73,7 @@ export class Results {
     const { output } = input;
     const record = await this.recordOf(input);
     this.former.set(input.record, record);
-    if (again) return false;
+    if (again === true) return false;
     const saved = state?.inputs.get(this.nameInState(input));
     if (record === undefined || (state !== undefined && saved === undefined)) {
       if (saved !== undefined)
@@ -169,7 +168,7 @@ export class Results {
   private async tellBad({ name, bad, record: path }: Input, { made, accepted }: ResultRecord): Promise<void> {
     if (made.bad === 0 || accepted === true) return;
     const { acceptBad, say } = this.options;
-    if (acceptBad) return this.places.write(path, recordText({ made, accepted: true }));
+    if (acceptBad === true) return this.places.write(path, recordText({ made, accepted: true }));
     this.hasFormerBad = true;
     const rows = made.bad === 1 ? '1 row has' : `${made.bad} rows have`;
     say(`${name}: ${rows} no scores, see ${bad}; --accept-bad leaves it at that`);

@@ -5,7 +5,7 @@ import { OUTPUT_COLUMNS } from '../../model/tensors.js';
 import { hundredths } from '../../night/respond.js';
 import type { ScoringModel } from '../../score/scorer.js';
 import type { Engine } from '../input/engine.js';
-import type { Format } from '../input/inputs.js';
+import type { Format } from '../options.js';
 import type { Job } from '../score/job.js';
 
 /** A column that a table of scores has after the kept ones. A text is JSON where NDJSON has the same. */

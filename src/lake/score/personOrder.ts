@@ -25,7 +25,7 @@ export class PersonOrder {
   constructor(
     private readonly histories: Histories,
     private readonly scorer: RowScorer,
-    private readonly late: Late = 'bad',
+    private readonly late: Late,
   ) {}
 
   /**

@@ -44,15 +44,6 @@ export function faultIn(value: unknown): string | undefined {
   return ids.size < value.length || digests.size < value.length ? 'it holds a key twice' : undefined;
 }
 
-/** Undefined if it is no JSON: the engine's message would quote it. */
-export function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** An operating error of the store, worded for the operator in one line. Never contains a key. */
 export class KeyStoreError extends OperatorError {
   override readonly name = 'KeyStoreError';

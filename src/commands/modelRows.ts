@@ -4,7 +4,7 @@ import { PAST_MAX } from '#rules/fields.js';
 import { print } from '../base/process/print.js';
 import { featurisePast, featuriseRecord } from '../night/featurise.js';
 import { createReader, isBodyProblem } from '../read/read.js';
-import { LineSplitter, type Line } from '../lake/input/lineSplitter.js';
+import { splitLines, type Line } from '../lake/input/lineSplitter.js';
 
 /**
  * `acuity model rows`: the network's inputs for each request, one line out for one line in, through the service's own
@@ -13,13 +13,9 @@ import { LineSplitter, type Line } from '../lake/input/lineSplitter.js';
  */
 export async function modelRows(config: Config, input: AsyncIterable<Uint8Array>): Promise<void> {
   const { daySamplesMax, nightSamplesMax, bodyMaxBytes } = config;
-  const splitter = new LineSplitter(bodyMaxBytes);
   const rowOf = createRows({ daySamplesMax, nightSamplesMax });
-  const write = async (lines: Iterable<Line>): Promise<void> => {
+  for await (const lines of splitLines(input, bodyMaxBytes))
     for (const line of lines) await print(`${rowOf(line)}\n`);
-  };
-  for await (const chunk of input) await write(splitter.split(chunk));
-  await write(splitter.end());
 }
 
 /** Reads a line and returns its tensors as JSON; all lines share the buffers. */

@@ -5,7 +5,8 @@ import { dateOf, dayAt } from '../../base/days.js';
 import { ifPresent } from '../../base/files/fileError.js';
 import { directFiles, type Files } from '../../base/files/files.js';
 import type { Presence } from '../../base/files/presence.js';
-import { KeyStoreError, parsedJson, storeError } from '../record.js';
+import { parsedJson } from '../../base/json.js';
+import { KeyStoreError, storeError } from '../record.js';
 import { takeCounts, type DailyUsage, type Ledger, type LedgerParts } from '../store.js';
 
 const VERSION = 1;

@@ -3,7 +3,8 @@ import { dirname } from 'node:path';
 import { errorCode, ifPresent } from '../../base/files/fileError.js';
 import { withFileLock } from '../../base/files/fileLock.js';
 import { directFiles, type Files, type Look } from '../../base/files/files.js';
-import { areRecords, faultIn, KeyStoreError, parsedJson, storeError, type KeyRecord } from '../record.js';
+import { parsedJson } from '../../base/json.js';
+import { areRecords, faultIn, KeyStoreError, storeError, type KeyRecord } from '../record.js';
 import { KeyStore, type Change, type StoredKeys } from '../store.js';
 
 const VERSION = 1;

@@ -1,7 +1,8 @@
 /** The keys of a shared store. */
+import { parsedJson } from '../../base/json.js';
 import { Observer } from '../../base/observer.js';
 import { randomBase62 } from '../key.js';
-import { areRecords, EmptyStoreError, KeyStoreError, parsedJson, type KeyRecord } from '../record.js';
+import { areRecords, EmptyStoreError, KeyStoreError, type KeyRecord } from '../record.js';
 import { CHANNEL, fieldsAt, fieldsOf, KEYS, type StoreTransport } from './redisNames.js';
 import { KeyStore, type Change, type StoredKeys } from '../store.js';
 

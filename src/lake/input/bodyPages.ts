@@ -1,5 +1,6 @@
 /** Pages of rows from NDJSON, one JSON body per line. */
 import { isUtf8 } from 'node:buffer';
+import { parsedJson } from '../../base/json.js';
 import { PROBLEMS, UNPROCESSABLE } from '../../contract/problems.js';
 import { FIELD_NAMES, type SeriesLimits } from '#rules/fields.js';
 import type { Norms } from '../../contract/norms.js';
@@ -9,7 +10,7 @@ import { readRecordingOf } from '../../read/readRecording.js';
 import { WasmParser } from '../../read/wasmParser.js';
 import type { MeasuringConstants } from '../../night/measuredRow.js';
 import type { GivenMeasurement } from '../../night/request.js';
-import { LineSplitter, jsonIn, type Line } from './lineSplitter.js';
+import { splitLines, type Line } from './lineSplitter.js';
 import type { Partition } from './inputs.js';
 import { namesBeside, type RowColumns } from './names.js';
 import { NamesError, rowProblem, type RowProblem } from '../errors.js';
@@ -69,17 +70,18 @@ async function* linesOf(
   input: AsyncIterable<Uint8Array>,
   bytesMax: number,
 ): AsyncGenerator<Line[], void, undefined> {
-  const splitter = new LineSplitter(bytesMax);
-  const withText = (lines: Iterable<Line>): Line[] => Array.from(lines, withoutMark).filter(hasText);
-  let isFirst = true;
-  for await (const chunk of input) {
-    if (isFirst) refuseOtherForms(Buffer.from(chunk.subarray(0, HEAD_BYTES)).toString('latin1'));
-    isFirst &&= chunk.length === 0;
-    const lines = withText(splitter.split(chunk));
+  async function* checked(): AsyncGenerator<Uint8Array, void, undefined> {
+    let isFirst = true;
+    for await (const piece of input) {
+      if (isFirst) refuseOtherForms(Buffer.from(piece.subarray(0, HEAD_BYTES)).toString('latin1'));
+      isFirst &&= piece.length === 0;
+      yield piece;
+    }
+  }
+  for await (const all of splitLines(checked(), bytesMax)) {
+    const lines = all.map(withoutMark).filter(hasText);
     if (lines.length > 0) yield lines;
   }
-  const lines = withText(splitter.end());
-  if (lines.length > 0) yield lines;
 }
 
 const MARK = Buffer.from('\ufeff');
@@ -109,7 +111,7 @@ const FORMS: readonly (readonly [form: RegExp, words: string])[] = [
 /** @throws NamesError */
 function refuseOtherForms(piece: string): void {
   const head = piece.replace(/^\xef\xbb\xbf/, '').trimStart();
-  const row = jsonIn(/^[^\n]*/.exec(head)?.[0] ?? '');
+  const row = parsedJson(/^[^\n]*/.exec(head)?.[0] ?? '');
   if (typeof row === 'object' && row !== null && !Array.isArray(row)) return;
   const [, words] = FORMS.find(([form]) => form.test(head)) ?? [];
   if (words !== undefined) throw new NamesError(words);
@@ -241,7 +243,7 @@ class BodyPage implements Page {
     const text = name === undefined ? undefined : this.kept(name, row);
     if (text === undefined || !/^["\d-]/.test(text)) return undefined;
     // A line that is no JSON is reported anyway.
-    return text.startsWith('"') ? (jsonIn(text) as string | undefined) : text;
+    return text.startsWith('"') ? (parsedJson(text) as string | undefined) : text;
   }
 }
 

@@ -9,58 +9,40 @@ export interface Line {
 
 const LINE_FEED = 0x0a;
 
-/** Splits a stream into lines; holds at most one line of `bytesMax` and the current chunk. */
-export class LineSplitter {
-  private count = 0;
+/**
+ * The lines that end in each piece of `input`, valid until the next ones are asked for, and last a line without a line
+ * feed. Holds at most one line of `bytesMax` and a piece.
+ */
+export async function* splitLines(
+  input: AsyncIterable<Uint8Array>,
+  bytesMax: number,
+): AsyncGenerator<Line[], void, undefined> {
+  let count = 0;
   /** The start of the line whose end has not arrived yet. */
-  private begun: Uint8Array[] = [];
-  private begunBytes = 0;
-  private isTooLong = false;
-
-  constructor(private readonly bytesMax: number) {}
-
-  /** The lines that end in `chunk`; their bytes are valid while the chunk is. */
-  *split(chunk: Uint8Array): Generator<Line, void, undefined> {
+  let begun: Uint8Array[] = [];
+  let begunBytes = 0;
+  const take = (bytes: Uint8Array): void => {
+    begunBytes += bytes.length;
+    if (begunBytes > bytesMax) begun = [];
+    else if (bytes.length > 0) begun.push(bytes);
+  };
+  const finish = (): Line => {
+    const [first = new Uint8Array(0), ...more] = begun;
+    const whole = more.length === 0 ? first : Buffer.concat(begun);
+    const bytes = begunBytes > bytesMax ? undefined : whole;
+    [begun, begunBytes] = [[], 0];
+    return { number: ++count, bytes };
+  };
+  for await (const piece of input) {
+    const lines: Line[] = [];
     let start = 0;
-    for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, start)) {
-      this.take(chunk.subarray(start, end));
+    for (let end = piece.indexOf(LINE_FEED); end !== -1; end = piece.indexOf(LINE_FEED, start)) {
+      take(piece.subarray(start, end));
       start = end + 1;
-      yield this.finish();
+      lines.push(finish());
     }
-    if (start < chunk.length) this.take(new Uint8Array(chunk.subarray(start))); // the chunk's memory is used again
+    if (start < piece.length) take(new Uint8Array(piece.subarray(start))); // the piece's memory is used again
+    yield lines;
   }
-
-  /** The last line, if it has no line feed. */
-  *end(): Generator<Line, void, undefined> {
-    if (this.begunBytes > 0 || this.isTooLong) yield this.finish();
-  }
-
-  private take(bytes: Uint8Array): void {
-    this.begunBytes += bytes.length;
-    if (this.begunBytes > this.bytesMax) {
-      this.isTooLong = true;
-      this.begun = [];
-    } else if (bytes.length > 0) {
-      this.begun.push(bytes);
-    }
-  }
-
-  private finish(): Line {
-    const [first, ...more] = this.begun;
-    const whole = more.length === 0 ? (first ?? new Uint8Array(0)) : Buffer.concat(this.begun);
-    const bytes = this.isTooLong ? undefined : whole;
-    this.begun = [];
-    this.begunBytes = 0;
-    this.isTooLong = false;
-    return { number: ++this.count, bytes };
-  }
-}
-
-/** The value of a text in JSON; undefined if it is none. */
-export function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  if (begunBytes > 0) yield [finish()];
 }

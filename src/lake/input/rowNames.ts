@@ -1,8 +1,8 @@
 import { FIELD_NAMES, type ObjectKind } from '#rules/fields.js';
 import { nameInAnyCase } from '#rules/slips.js';
+import { parsedJson } from '../../base/json.js';
 import { NamesError } from '../errors.js';
 import type { Partition } from './inputs.js';
-import { jsonIn } from './lineSplitter.js';
 import { otherCase, type InputNames } from './names.js';
 
 /** The field names in rows of NDJSON. */
@@ -38,7 +38,7 @@ export function namesOfRows(
 }
 
 function* objectsOf(text: string): Generator<Named> {
-  const row = jsonIn(text); // what is no JSON is refused as such
+  const row = parsedJson(text); // what is no JSON is refused as such
   if (!isObject(row)) return;
   yield { kind: 'request', names: Object.keys(row) };
   for (const [name, value] of Object.entries(row)) {

@@ -1,9 +1,9 @@
 /** The columns of a table: their kinds, what each may be used for, and how its cells are read. */
 import { SERIES_ALIASES, SERIES_FIELDS, SESSION_SCALARS, type SeriesField } from '#rules/fields.js';
+import { parsedJson } from '../../base/json.js';
 import { UNPROCESSABLE } from '../../contract/problems.js';
 import type { ReadRows, ScalarColumn, SeriesColumn, SessionColumns } from '../../read/columns.js';
 import { NamesError, type RowProblem } from '../errors.js';
-import { jsonIn } from './lineSplitter.js';
 import { fieldOf, type HistoryColumns, type InputNames } from './names.js';
 
 /** Kinds of columns, by the name that DuckDB or Arrow gives the type. */
@@ -211,7 +211,7 @@ export function nameMalformed(
 ): void {
   for (const [row, { kind }] of found) {
     if (kind !== 'malformed') continue;
-    const field = fields.find(({ json }) => jsonIn(json(first + row) ?? '0') === undefined)?.field;
+    const field = fields.find(({ json }) => parsedJson(json(first + row) ?? '0') === undefined)?.field;
     const detail = `the cell of ${field} is no list of numbers: write [61, 58.5] as in JSON, not as numpy prints it, and leave out what is missing`;
     problems.set(first + row, { status: UNPROCESSABLE.status, detail });
   }
@@ -233,7 +233,7 @@ const MANY =
 /** Undefined if the cell is not one whole array: the text after it would become fields of the session. */
 function listOfCell(cell: string): string | undefined {
   const text = cell.trim();
-  if (text.startsWith('[')) return isPlainArray(text) || Array.isArray(jsonIn(text)) ? text : undefined;
+  if (text.startsWith('[')) return isPlainArray(text) || Array.isArray(parsedJson(text)) ? text : undefined;
   if (MANY.test(text)) return `[${text.replaceAll(/[\s;|]+/g, ',')}]`;
   return `[${text
     .split(/[\s;|]+/)

@@ -6,11 +6,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { messageOf, OperatorError } from '../../base/errors.js';
 import { ifPresentSync } from '../../base/files/fileError.js';
 import { withFileLock } from '../../base/files/fileLock.js';
+import { parsedJson } from '../../base/json.js';
 import { packageVersion } from '../../base/process/packageVersion.js';
 import type { Engine } from '../input/engine.js';
 import { TryAgainError } from '../errors.js';
 import { isRemote, type Input } from '../input/inputs.js';
-import { jsonIn } from '../input/lineSplitter.js';
 import { OutputFiles, deliver, nameAside } from './outputs.js';
 import type { ScoreOptions } from '../options.js';
 import { Places, type Mark } from '../places.js';
@@ -176,7 +176,7 @@ export class Results {
 
   /** The record beside the result of an input; undefined if there is none, or it can't be read. */
   private async recordOf({ record: path }: Input): Promise<ResultRecord | undefined> {
-    const record = jsonIn((await this.places.read(path)) ?? '') as
+    const record = parsedJson((await this.places.read(path)) ?? '') as
       (ResultRecord & { readonly kind?: unknown }) | null | undefined;
     return record?.kind === KIND && Array.isArray(record.made?.inputs) ? record : undefined;
   }

@@ -2,10 +2,11 @@ import { createReadStream, existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { OperatorError } from '../../base/errors.js';
+import { parsedJson } from '../../base/json.js';
 import { acquireFileLock } from '../../base/files/fileLock.js';
 import { removeDeadPartials, replaceByOwn } from '../../base/files/atomicFile.js';
 import type { Histories } from './histories.js';
-import { LineSplitter, jsonIn, type Line } from '../input/lineSplitter.js';
+import { splitLines, type Line } from '../input/lineSplitter.js';
 
 /** The file of `--state`. */
 
@@ -58,12 +59,11 @@ export class StateFile {
   /** Reads what another run left; nothing if there is no file yet. @throws OperatorError */
   async load(): Promise<void> {
     if (!existsSync(this.path)) return;
-    const lines = new LineSplitter(Infinity);
     let checksum = 0;
     /** Whether the last line was the checksum. */
     let isEnded: boolean | undefined;
     const take = ({ number, bytes = new Uint8Array() }: Line): void => {
-      const line = (jsonIn(Buffer.from(bytes).toString()) ?? undefined) as Head | undefined;
+      const line = (parsedJson(Buffer.from(bytes).toString()) ?? undefined) as Head | undefined;
       const isPerson = Array.isArray(line);
       const isGood =
         isEnded === undefined
@@ -73,9 +73,7 @@ export class StateFile {
       isEnded = isEnded !== undefined && !isPerson;
       checksum = crc32('\n', crc32(bytes, checksum));
     };
-    for await (const chunk of createReadStream(this.path))
-      for (const line of lines.split(chunk as Buffer)) take(line);
-    for (const line of lines.end()) take(line);
+    for await (const lines of splitLines(createReadStream(this.path), Infinity)) lines.forEach(take);
     if (isEnded === undefined) throw this.damaged('is empty');
     if (!isEnded) throw this.damaged('is cut short');
   }

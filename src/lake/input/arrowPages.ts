@@ -17,16 +17,16 @@ import {
 import type { SeriesLimits } from '#rules/fields.js';
 import { ColumnReader } from '../../read/columns.js';
 import { batchOf } from '../output/arrowSink.js';
-import { TableError, readingError, type RowProblem } from '../errors.js';
+import { TableError, readingError } from '../errors.js';
 import { namesBeside, type RowColumns } from './names.js';
 import { dateIn } from '../score/night.js';
 import { tablePage, type BesideColumns, type OpenInput, type Page } from './page.js';
 import {
   kindOf,
   listField,
-  nameMalformed,
   namesOfColumns,
   numberField,
+  problemsIn,
   sessionColumns,
   sessionFields,
   textField,
@@ -88,36 +88,28 @@ async function* arrowPages(
   for await (const batch of reader) {
     for (const [place, { name }] of batch.schema.fields.entries())
       checkPlaces(batch.data.children[place] ?? makeData({ type: new Null() }), name);
-    const problems = new Map<number, RowProblem>();
     const fields = sessionFields(batch.schema.fields.map(columnOf));
-    const own = fields.map((field) => fieldIn(batch, field, problems));
+    const own = fields.map((field) => fieldIn(batch, field));
     const session = sessionColumns(own);
     const others = plainColumns(batch, namesBeside(columns));
     for (let first = 0; first < batch.numRows; first += ROWS_MAX) {
       const last = Math.min(first + ROWS_MAX, batch.numRows);
       const beside = besideIn(others?.slice(first, last), columns, before + first + 1, zone);
       const read = rows.read(session, first, last);
-      nameMalformed(own, read, problems, first);
-      const ofPage = new Map([...problems].map(([row, problem]) => [row - first, problem]));
-      yield tablePage(last - first, read, beside, columns.measured, ofPage);
+      yield tablePage(last - first, read, beside, problemsIn(own, read, first), columns.measured);
     }
     before += batch.numRows;
   }
 }
 
 /** A column as plain numbers, lists of them, or texts. */
-function fieldIn(
-  { data }: RecordBatch,
-  column: PlacedField,
-  problems: Map<number, RowProblem>,
-): SessionField {
-  const { field, isSeries, kind, place } = column;
+function fieldIn({ data }: RecordBatch, { field, isSeries, kind, place }: PlacedField): SessionField {
   const own = plainData(data.children[place] ?? makeData({ type: new Null() }));
   const vector = new Vector([own]);
   const isNull = (row: number): boolean => kind === 'null' || !own.getValid(row);
   if (kind === 'text') {
     const textOf = (row: number): string => Buffer.from(String(vector.get(row))).toString('latin1');
-    return textField({ field }, own.length, (row) => (isNull(row) ? undefined : textOf(row)), problems);
+    return textField({ field }, own.length, (row) => (isNull(row) ? undefined : textOf(row)));
   }
   if (!isSeries) return numberField(field, own.length, numbersOf(vector), isNull);
   const isFixed = DataType.isFixedSizeList(own.type);

@@ -48,12 +48,9 @@ export async function openLines(
       partitions,
     ),
     async *pages(columns) {
-      const readRequest = bodyReader(options, columns);
-      // Values from the file's path, the same for all rows.
-      const constants = new Map(partitions.map(({ name, value }) => [name, JSON.stringify(value)]));
+      const pageOf = pageReader(options, columns, partitions);
       const pagesOf = function* (all: Line[]): Generator<Page, void, undefined> {
-        for (let at = 0; at < all.length; at += ROWS_MAX)
-          yield new BodyPage(all.slice(at, at + ROWS_MAX), readRequest, columns, constants);
+        for (let at = 0; at < all.length; at += ROWS_MAX) yield pageOf(all.slice(at, at + ROWS_MAX));
       };
       if (first.done !== true) yield* pagesOf(first.value);
       for await (const more of lines) yield* pagesOf(more);
@@ -170,84 +167,60 @@ function bodyReader({ limits, constants, norms }: BodyPagesOptions, columns: Row
   };
 }
 
-class BodyPage implements Page {
-  readonly rows: number;
-  private readonly numbers: readonly number[];
-  /** The fields beside the session, for all rows read. */
-  private readonly texts: ReadonlyMap<string, (string | undefined)[]>;
-  private given: readonly GivenMeasurement[] = [];
-
-  constructor(
-    private lines: Line[],
-    private readonly reader: BodyReader,
-    private readonly columns: RowColumns,
-    private readonly constants: ReadonlyMap<string, string>,
-  ) {
-    this.rows = lines.length;
-    this.numbers = lines.map(({ number }) => number);
-    this.texts = new Map(namesBeside(columns).map((name) => [name, []]));
-  }
-
-  numberOf(row: number): number {
-    return this.numbers[row] ?? NaN;
-  }
-
-  read(row: number): ReturnType<Page['read']> {
-    const { parser, readRequest } = this.reader;
-    const line = this.lines[row];
-    if (line === undefined) throw new Error('a row of a closed page');
-    const { bytes = NONE } = line;
-    const own = line.bytes === undefined ? PROBLEMS.bodyTooLarge : isUtf8(bytes) ? bytes : NO_UTF8;
-    let outcome = own instanceof Uint8Array ? readRequest(own) : own;
-    // The search costs as much as reading, so only if a field is unknown and not requested.
-    if (own === bytes && this.hasForeign(outcome))
-      refuseOtherCase(bytes, line.number, [...this.texts.keys()]);
-    if ('kind' in outcome) outcome = malformed(outcome, bytes);
-    this.given = ('measurements' in outcome ? outcome.measurements : undefined) ?? [];
-    for (const [name, texts] of this.texts)
-      texts[row] = (own instanceof Uint8Array ? parser.kept(name) : undefined) ?? this.constants.get(name);
-    return outcome;
-  }
-
-  private hasForeign(outcome: ReturnType<Page['read']>): boolean {
+/** Reads lines as the requests that they are. For one thread. */
+function pageReader(
+  options: BodyPagesOptions,
+  columns: RowColumns,
+  partitions: readonly Partition[],
+): (lines: readonly Line[]) => Page {
+  const { parser, readRequest } = bodyReader(options, columns);
+  const { history } = columns;
+  const names = namesBeside(columns);
+  const ownNames = names.filter((name) => !REQUEST_NAMES.has(name));
+  // Values from the file's path, the same for all rows.
+  const constants = new Map(partitions.map(({ name, value }) => [name, JSON.stringify(value)]));
+  const hasForeign = (outcome: object): boolean => {
     if (!('unknownFields' in outcome)) return true;
-    const { parser } = this.reader;
-    const names = [...this.texts.keys()];
-    const own = names.filter((name) => !REQUEST_NAMES.has(name) && parser.kept(name) !== undefined);
-    return Number(outcome.unknownFields) > own.length;
-  }
-
-  kept(name: string, row: number): string | undefined {
-    return this.texts.get(name)?.[row];
-  }
-
-  person(row: number): string | undefined {
-    return this.scalar(this.columns.history?.person, row);
-  }
-
-  moment(row: number): string | number | undefined {
-    const text = this.scalar(this.columns.history?.order, row);
-    return text !== undefined && NUMBER.test(text) ? Number(text) : text;
-  }
-
-  measured(): ReturnType<Page['measured']> {
-    return this.given;
-  }
-
-  close(): void {
-    this.lines = [];
-  }
-
-  /** Text, or a number with the digits that it has there; other values count as missing. */
-  private scalar(name: string | undefined, row: number): string | undefined {
-    const text = name === undefined ? undefined : this.kept(name, row);
-    if (text === undefined || !/^["\d-]/.test(text)) return undefined;
-    // A line that is no JSON is reported anyway.
-    return text.startsWith('"') ? (parsedJson(text) as string | undefined) : text;
-  }
+    return Number(outcome.unknownFields) > ownNames.filter((name) => parser.kept(name) !== undefined).length;
+  };
+  return (ofPage) => {
+    let lines = ofPage;
+    const numbers = lines.map(({ number }) => number);
+    /** The fields beside the session, for all rows read. */
+    const texts = new Map(names.map((name) => [name, [] as (string | undefined)[]]));
+    let given: readonly GivenMeasurement[] = [];
+    /** Text, or a number with the digits that it has there; other values count as missing. */
+    const scalar = (name: string | undefined, row: number): string | undefined => {
+      const text = name === undefined ? undefined : texts.get(name)?.[row];
+      if (text === undefined || !/^["\d-]/.test(text)) return undefined;
+      // A line that is no JSON is reported anyway.
+      return text.startsWith('"') ? (parsedJson(text) as string | undefined) : text;
+    };
+    return {
+      rows: lines.length,
+      numberOf: (row) => numbers[row] ?? NaN,
+      read(row) {
+        const line = lines[row];
+        if (line === undefined) throw new Error('a row of a closed page');
+        const { number, bytes = NONE } = line;
+        const unread = line.bytes === undefined ? PROBLEMS.bodyTooLarge : isUtf8(bytes) ? undefined : NO_UTF8;
+        const outcome = unread ?? readRequest(bytes);
+        // The search costs as much as reading, so only if a field is unknown and not requested.
+        if (unread === undefined && hasForeign(outcome)) refuseOtherCase(bytes, number, names);
+        given = ('measurements' in outcome ? outcome.measurements : undefined) ?? [];
+        for (const [name, all] of texts)
+          all[row] = (unread === undefined ? parser.kept(name) : undefined) ?? constants.get(name);
+        return 'kind' in outcome ? malformed(outcome, bytes) : outcome;
+      },
+      kept: (name, row) => texts.get(name)?.[row],
+      person: (row) => scalar(history?.person, row),
+      moment: (row) => scalar(history?.order, row),
+      measured: () => given,
+      close() {
+        lines = [];
+      },
+    };
+  };
 }
 
 const NONE = new Uint8Array();
-
-/** Not digits alone, which mean the same as text. */
-const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;

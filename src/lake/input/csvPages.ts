@@ -3,14 +3,13 @@ import type { SeriesLimits } from '#rules/fields.js';
 import type { ReadRequest } from '../../night/request.js';
 import { readersOf } from '../../read/read.js';
 import { WasmParser } from '../../read/wasmParser.js';
-import type { RowProblem } from '../errors.js';
 import { problemOf, textIn, type CsvRows, type CsvTable } from './csvRows.js';
 import type { Partition } from './inputs.js';
 import { measuredCells, namesBeside, type RowColumns } from './names.js';
 import type { KeptForm, OpenInput, Page } from './page.js';
 import {
-  nameMalformed,
   namesOfColumns,
+  problemIn,
   sessionColumns,
   sessionFields,
   textField,
@@ -51,7 +50,6 @@ function pageReader(
   const { history, measured = [] } = asked;
   const parser = new WasmParser(limits);
   const { readRequest } = readersOf(parser, limits);
-  const problems = new Map<number, RowProblem>();
   /** The page being read; no page holds it when all its rows are read. */
   let own: CsvRows;
   const textOf = (column: CellColumn, row: number, letters: 'utf8' | 'latin1' = 'utf8') => {
@@ -60,16 +58,13 @@ function pageReader(
   };
   const fields = sessionFields(columns);
   const header = new Map(fields.map(({ field, name }) => [field, name]));
-  const session = fields.map((column) =>
-    textField(column, 0, (row) => textOf(column, row, 'latin1'), problems),
-  );
+  const session = fields.map((column) => textField(column, 0, (row) => textOf(column, row, 'latin1')));
   const inSession = sessionColumns(session);
   const readPlainly = plainReader(fields, parser);
   /** As text, which decides what is no number or list, and words it. */
   const readByText = (row: number): ReturnType<Page['read']> => {
     const outcome = readRequest(inSession.bodyOf(row));
-    if ('kind' in outcome) nameMalformed(session, { problems: new Map([[row, outcome]]) }, problems);
-    return problems.get(row) ?? outcome;
+    return 'kind' in outcome ? problemIn(session, row, outcome) : outcome;
   };
   const named = new Map(columns.map((column) => [column.name, column]));
   const cellIn = (name: string, row: number): string | undefined => {
@@ -83,7 +78,6 @@ function pageReader(
     const { rows } = page;
     const first = rowsBefore + 1;
     rowsBefore += rows;
-    problems.clear();
     const texts = new Map(namesKept.map((name) => [name, [] as (string | undefined)[]]));
     const textAt = (name: string, row: number): string | undefined => texts.get(name)?.[row];
     return {

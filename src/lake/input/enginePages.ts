@@ -15,14 +15,14 @@ import {
   type Source,
   type SourceColumn,
 } from './engineSources.js';
-import { TableError, type RowProblem } from '../errors.js';
+import { TableError } from '../errors.js';
 import { namesBeside, type RowColumns } from './names.js';
 import { tablePage, type BesideColumns, type KeptForm, type OpenInput, type Page } from './page.js';
 import {
   listField,
-  nameMalformed,
   namesOfColumns,
   numberField,
+  problemsIn,
   sessionColumns,
   sessionFields,
   textField,
@@ -152,17 +152,16 @@ class EngineReader {
     const rows = chunk.rowCount;
     const own = besideIn(chunk, selection, this.isSorted ? undefined : rowsBefore + 1);
     const beside = { header: this.header, ...own };
-    const problems = new Map<number, RowProblem>();
-    const fields = selection.fields.map((column) => fieldIn(chunk, column, problems));
+    const fields = selection.fields.map((column) => fieldIn(chunk, column));
     const read = this.reader.read(sessionColumns(fields), 0, rows);
-    nameMalformed(fields, read, problems);
+    const problems = problemsIn(fields, read);
     const marks = selection.mark === undefined ? [] : doublesOf(columnOf(chunk, selection.mark), rows);
     for (const [row, mark] of marks.entries()) {
       const problem = problemOf(mark);
       if (problem !== undefined) problems.set(row, problem);
     }
     this.rowsBefore += rows;
-    return tablePage(rows, read, beside, this.columns.measured, problems);
+    return tablePage(rows, read, beside, problems, this.columns.measured);
   };
 }
 
@@ -201,16 +200,11 @@ function besideIn(
   };
 }
 
-function fieldIn(
-  chunk: DuckDBDataChunk,
-  column: Selection['fields'][number],
-  problems: Map<number, RowProblem>,
-): SessionField {
+function fieldIn(chunk: DuckDBDataChunk, column: Selection['fields'][number]): SessionField {
   const { field, isSeries, kind, isCell, at } = column;
   const rows = chunk.rowCount;
   const vector = columnOf(chunk, at);
-  if (isCell === true || kind === 'text')
-    return textField(column, rows, textsOf(vector, rows, 'bytes'), problems);
+  if (isCell === true || kind === 'text') return textField(column, rows, textsOf(vector, rows, 'bytes'));
   const isNull = isNullIn(validityOf(vector, rows));
   if (isSeries) return listField(field, listsOf(vector, rows, hasFloats(column)), isNull);
   return numberField(field, rows, doublesOf(vector, rows), isNull);

@@ -1,11 +1,10 @@
 import type { RecordBatch } from 'apache-arrow';
 import { SERIES_FIELDS } from '#rules/fields.js';
-import type { BodyProblem } from '../../contract/problems.js';
 import type { QualifiedRequest } from '../../night/quality.js';
 import type { ReadRows } from '../../read/columns.js';
 import { LAYOUT } from '../../night/layout.js';
 import type { GivenMeasurement } from '../../night/request.js';
-import { rowProblem, type RowProblem } from '../errors.js';
+import type { RowProblem } from '../errors.js';
 import { measuredCells, type InputNames, type MeasuredColumn, type RowColumns } from './names.js';
 
 /** Rows that are read together, and written together once all are scored. */
@@ -14,7 +13,7 @@ export interface Page {
   /** The number of a row in its input, from 1 on. */
   numberOf(row: number): number;
   /** Reads a row, each once and in order; the request is valid until the next one is read. */
-  read(row: number): QualifiedRequest | BodyProblem | RowProblem;
+  read(row: number): QualifiedRequest | RowProblem;
   /** The kept field `name` of a row already read, as JSON; undefined if it has none. */
   kept(name: string, row: number): string | undefined;
   /** The person and time of a row already read, as the input has them. */
@@ -61,15 +60,15 @@ const SERIES = SERIES_FIELDS.length;
 const NOTHING = new Float64Array(0);
 const NONE_GIVEN: readonly GivenMeasurement[] = [];
 
-/** A page of a table, whose rows are read together, column by column. `problems` are those that the table itself has. */
+/** A page of a table, whose rows are read together, column by column; those with a problem among `problems` are refused. */
 export function tablePage(
   rows: number,
   read: ReadRows,
   beside: BesideColumns,
+  problems: ReadonlyMap<number, RowProblem>,
   measurements: readonly MeasuredColumn[] = [],
-  problems: ReadonlyMap<number, RowProblem> = new Map(),
 ): Page {
-  const { problems: found, lengths: allLengths } = read;
+  const { lengths: allLengths } = read;
   let { records: all } = read;
   const records = new Float64Array(RECORD_LENGTH);
   const lengths = new Uint32Array(SERIES);
@@ -77,10 +76,8 @@ export function tablePage(
   return {
     rows,
     read(row) {
-      const own = problems.get(row);
-      if (own !== undefined) return own;
-      const problem = found.get(row);
-      if (problem !== undefined) return rowProblem(problem);
+      const problem = problems.get(row);
+      if (problem !== undefined) return problem;
       const first = row * RECORD_LENGTH;
       // Creating a view for each row would cost more.
       for (let place = 0; place < RECORD_LENGTH; place++) records[place] = all[first + place] ?? NaN;

@@ -1,9 +1,9 @@
 /** The columns of a table: their kinds, what each may be used for, and how its cells are read. */
 import { SERIES_ALIASES, SERIES_FIELDS, SESSION_SCALARS, type SeriesField } from '#rules/fields.js';
 import { parsedJson } from '../../base/json.js';
-import { UNPROCESSABLE } from '../../contract/problems.js';
+import { UNPROCESSABLE, type BodyProblem } from '../../contract/problems.js';
 import type { ReadRows, ScalarColumn, SeriesColumn, SessionColumns } from '../../read/columns.js';
-import { NamesError, type RowProblem } from '../errors.js';
+import { NamesError, rowProblem, type RowProblem } from '../errors.js';
 import { fieldOf, type HistoryColumns, type InputNames } from './names.js';
 
 /** Kinds of columns, by the name that DuckDB or Arrow gives the type. */
@@ -179,42 +179,40 @@ export function numberField(
 }
 
 /**
- * Texts, or cells of CSV if `isCell`, which are numbers and lists too; their bytes as Latin-1. Cells that are no lists
- * go to `problems`.
+ * Texts, or cells of CSV if `isCell`, which are numbers and lists too; their bytes as Latin-1. A cell that is no list may
+ * make a body that is no JSON.
  */
 export function textField(
   { field, isCell = false }: { readonly field: string; readonly isCell?: boolean | undefined },
   rows: number,
   texts: (row: number) => string | undefined,
-  problems: Map<number, RowProblem>,
 ): SessionField {
   const isSeries = SERIES_NAMES.has(field);
   const json = (row: number): string | undefined => {
     const text = texts(row);
     if (text === undefined || (text === '' && (isCell || isSeries))) return undefined;
-    if (!isSeries) return isCell ? valueOfCell(text.trim()) : JSON.stringify(text);
-    const list = listOfCell(text);
-    const detail = `the cell of ${field} begins as a JSON array, and is not one whole array`;
-    if (list === undefined) problems.set(row, { status: UNPROCESSABLE.status, detail });
-    return list;
+    if (isSeries) return listOfCell(text);
+    return isCell ? valueOfCell(text.trim()) : JSON.stringify(text);
   };
   if (field !== 'sex' || isCell) return { field, json };
   return { field, scalar: Float64Array.from({ length: rows }, (_, row) => sexOf(texts(row))), json };
 }
 
-/** The rows that are no JSON because of a cell: by its column. The bytes of a body mean nothing to who has the table. */
-export function nameMalformed(
+/** Why a row is refused; one that is no JSON by its column: the bytes of a body mean nothing to who has the table. */
+export function problemIn(fields: readonly SessionField[], row: number, problem: BodyProblem): RowProblem {
+  if (problem.kind !== 'malformed') return rowProblem(problem);
+  const field = fields.find(({ json }) => parsedJson(json(row) ?? '0') === undefined)?.field;
+  const detail = `the cell of ${field} is no list of numbers: write [61, 58.5] as in JSON, not as numpy prints it, and leave out what is missing`;
+  return { status: UNPROCESSABLE.status, detail };
+}
+
+/** The same for rows of a table, from the row `first` on. */
+export function problemsIn(
   fields: readonly SessionField[],
-  { problems: found }: Pick<ReadRows, 'problems'>,
-  problems: Map<number, RowProblem>,
+  { problems }: ReadRows,
   first = 0,
-): void {
-  for (const [row, { kind }] of found) {
-    if (kind !== 'malformed') continue;
-    const field = fields.find(({ json }) => parsedJson(json(first + row) ?? '0') === undefined)?.field;
-    const detail = `the cell of ${field} is no list of numbers: write [61, 58.5] as in JSON, not as numpy prints it, and leave out what is missing`;
-    problems.set(first + row, { status: UNPROCESSABLE.status, detail });
-  }
+): Map<number, RowProblem> {
+  return new Map([...problems].map(([row, problem]) => [row, problemIn(fields, first + row, problem)]));
 }
 
 function sexOf(text: string | undefined): number {
@@ -230,10 +228,10 @@ function jsonNumber(value: number): string {
 export const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
 const MANY =
   /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?:[\s;|]+-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)*$/;
-/** Undefined if the cell is not one whole array: the text after it would become fields of the session. */
-function listOfCell(cell: string): string | undefined {
+/** No JSON if the cell begins as an array and is not one as a whole: the text after it would become fields of the session. */
+function listOfCell(cell: string): string {
   const text = cell.trim();
-  if (text.startsWith('[')) return isPlainArray(text) || Array.isArray(parsedJson(text)) ? text : undefined;
+  if (text.startsWith('[')) return isPlainArray(text) || Array.isArray(parsedJson(text)) ? text : '[';
   if (MANY.test(text)) return `[${text.replaceAll(/[\s;|]+/g, ',')}]`;
   return `[${text
     .split(/[\s;|]+/)

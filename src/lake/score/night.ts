@@ -10,7 +10,7 @@ const MILLISECONDS_FROM = 1e11;
 
 /** A time zone as databases print it after a time: `2025-01-01 07:00:00+00`. */
 const OFFSET_IN_HOURS = /(?<=:\d\d(\.\d+)?)[+-]\d\d$/;
-const DIGITS = /^\d{1,19}$/;
+const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/;
 const WHAT = 'the moment of this row';
 
 /**
@@ -23,7 +23,7 @@ export function nightOf(order: unknown): number | string {
   const date = dayOf(order);
   if (date !== undefined) return date;
   const text = order.trim();
-  if (DIGITS.test(text)) return nightOfNumber(Number(text));
+  if (NUMBER.test(text)) return nightOfNumber(Number(text));
   if (text.length > NIGHT_LENGTH) {
     const problem = problemOf(text);
     if (problem !== undefined) return problem;

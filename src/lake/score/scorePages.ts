@@ -1,7 +1,7 @@
 /** The way of pages through the scorer, in the order of the input. */
 import { UNPROCESSABLE } from '../../contract/problems.js';
 import { Job, RowPlace, sent, type RowScorer } from './job.js';
-import { rowProblem, type RowProblem } from '../errors.js';
+import type { RowProblem } from '../errors.js';
 import { type Page } from '../input/page.js';
 import type { PersonOrder } from './personOrder.js';
 
@@ -102,7 +102,6 @@ function start(
   const { page } = job;
   const request = page.read(row);
   if ('status' in request) return void job.refuse(row, request);
-  if ('kind' in request) return void job.refuse(row, rowProblem(request));
   if (personOrder === undefined) return sent(scorer, request, new RowPlace(job, row));
   if (request.pastCount > 0 || request.history !== undefined) return void job.refuse(row, PAST_BESIDE_PERSON);
   const given = page.measured(row);

@@ -242,6 +242,7 @@ export class Run {
         : bad === undefined
           ? '"error" in their places'
           : join(dirname(name), basename(bad));
+    const header = target.format === 'csv' ? report.header : undefined;
     const form = into !== undefined || format === 'ndjson' ? 'json' : 'text';
     const written = async (job: Job): Promise<void> => {
       await sink.write(job);
@@ -249,7 +250,7 @@ export class Run {
       this.tally.add(job);
       const { badRows, page } = job;
       for (const [row, problem] of badRows)
-        this.badRows.tell({ input: name, row: page.numberOf(row), header: page.header }, problem, others);
+        this.badRows.tell({ input: name, row: page.numberOf(row), header }, problem, others);
     };
     await scorePages(opened.pages(report.columns, form), written, rows, personOrder);
     await sink.end?.();

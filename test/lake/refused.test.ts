@@ -77,6 +77,7 @@ const FILES: Readonly<Record<string, readonly Case[]>> = {
     [LINE.replace('age', 'AGE'), /^AGE is no field of the service and is ignored; did you mean age\?$/],
     [LINE.replace('current_s', 'Current_S'), /^Current_Session is no field .* mean current_session\?/],
     [`${LINE.repeat(120)}${LINE.replace('age', 'Age')}`, /^row 121: Age is no field .* did you mean age\?/],
+    [`${LINE.repeat(120)}${LINE.replace('age', ' age')}`, /^row 121: the field " age" has space around/],
     [`[${LINE.trim()},\n${LINE.trim()}]`, /^this is one array, not a row in each line: jq -c '\.\[\]'/],
     [`[${LINE.trim()}]\n`, /^this is one array/],
     [JSON.stringify(JSON.parse(LINE), undefined, 2), /^a row takes several lines: jq -c \./],

@@ -74,7 +74,7 @@ interface PlacedColumn extends TableColumn {
 type PlacedField = ReturnType<typeof sessionFields<PlacedColumn>>[number];
 
 function columnOf({ name, type }: Field, place: number): PlacedColumn {
-  return { name, kind: kindOf(String(type)), typeName: String(type), place };
+  return { name, kind: kindOf(String(type)), type: String(type), place };
 }
 
 async function* arrowPages(
@@ -161,13 +161,16 @@ function numbersOf(vector: Vector): Numbers {
   const isFloat = DataType.isFloat(type) && type.precision > 0; // half floats are not read as numbers here
   const isPlain = isFloat || (DataType.isInt(type) && type.bitWidth < 64);
   if (isPlain && vector.nullCount === 0) return (vector.data[0]?.values ?? NONE) as Numbers;
-  return Float64Array.from(vector, numberOf(type));
+  const valueAt = valuesOf(vector);
+  return Float64Array.from({ length: vector.length }, (_, row) => Number(valueAt(row) ?? NaN));
 }
 
-function numberOf(type: unknown): (value: unknown) => number {
-  return (value) => {
-    if (value === null || value === undefined) return NaN;
-    return Number(value instanceof Uint32Array && DataType.isDecimal(type) ? decimalOf(value, type) : value);
+/** The values of a column: decimals as text, nothing as undefined. */
+function valuesOf(vector: Vector | undefined): (row: number) => unknown {
+  const type = vector?.type as DataType | undefined;
+  return (row) => {
+    const value: unknown = vector?.get(row) ?? undefined;
+    return value instanceof Uint32Array && DataType.isDecimal(type) ? decimalOf(value, type) : value;
   };
 }
 
@@ -185,27 +188,19 @@ function besideIn(
 ): BesideColumns {
   const column = (name: string | undefined): Vector | undefined =>
     (name === undefined ? undefined : batch?.getChild(name)) ?? undefined;
-  const kept = new Map(keep.map((name) => [name, column(name)]));
-  const people = column(history?.person);
+  const kept = new Map(keep.map((name) => [name, jsonOf(column(name))]));
+  const personAt = valuesOf(column(history?.person));
   const momentAt = momentsOf(column(history?.order), zone);
-  const cells = new Map(namesBeside({ keep: [], measured }).map((name) => [name, column(name)]));
+  const cells = new Map(namesBeside({ keep: [], measured }).map((name) => [name, valuesOf(column(name))]));
   return {
     keptColumns: batch && plainColumns(batch, keep),
     numberOf: (row) => first + row,
-    kept(name, row) {
-      const values = kept.get(name);
-      return values === undefined ? undefined : jsonOf(values.get(row), values.type as DataType);
-    },
-    person(row) {
-      const value: unknown = people?.get(row);
-      if (value === null || value === undefined) return undefined;
-      return value instanceof Uint32Array ? decimalOf(value, people?.type as Decimal) : String(value);
-    },
+    kept: (name, row) => kept.get(name)?.(row),
+    person: (row) => (personAt(row) ?? undefined)?.toString(),
     moment: (row) => momentAt(row) as ReturnType<Page['moment']>,
     cell(name, row) {
-      const values = cells.get(name);
-      const value: unknown = values?.get(row);
-      return typeof value === 'string' || value === null ? trimmedCell(value) : numberOf(values?.type)(value);
+      const value = cells.get(name)?.(row);
+      return typeof value === 'bigint' ? Number(value) : trimmedCell(value);
     },
   };
 }
@@ -215,22 +210,27 @@ function momentsOf(vector: Vector | undefined, given: string | undefined): (row:
   const type = vector?.type as DataType | undefined;
   const own = (DataType.isTimestamp(type) ? type.timezone : undefined) ?? undefined;
   const zone = own === undefined ? undefined : (given ?? own);
-  const toNumber = numberOf(type);
   const print = zone === undefined ? Number : dateIn(zone);
+  const valueAt = valuesOf(vector);
   return (row) => {
-    const value: unknown = vector?.get(row) ?? undefined;
-    return value === undefined || typeof value === 'string' ? value : print(toNumber(value));
+    const value = valueAt(row);
+    return value === undefined || typeof value === 'string' ? value : print(Number(value));
   };
 }
 
-/** A value of a column as JSON; 64-bit integers keep their digits. */
-function jsonOf(value: unknown, type: DataType): string {
-  if (typeof value === 'bigint') return String(value);
-  if (value instanceof Uint32Array && DataType.isDecimal(type))
-    return type.scale === 0 ? decimalOf(value, type) : String(Number(decimalOf(value, type)));
-  if (value instanceof Uint8Array) return JSON.stringify(Buffer.from(value).toString('hex'));
+/** The values of a column as JSON; 64-bit integers keep their digits. */
+function jsonOf(vector: Vector | undefined): (row: number) => string {
+  const type = vector?.type as DataType | undefined;
+  const valueAt = valuesOf(vector);
   const plain = (_: string, inner: unknown): unknown => (typeof inner === 'bigint' ? String(inner) : inner);
-  return JSON.stringify(value, plain) ?? 'null';
+  return (row) => {
+    const value = valueAt(row);
+    if (typeof value === 'bigint') return String(value);
+    if (DataType.isDecimal(type) && value !== undefined)
+      return String(type.scale === 0 ? value : Number(value));
+    if (value instanceof Uint8Array) return JSON.stringify(Buffer.from(value).toString('hex'));
+    return JSON.stringify(value, plain) ?? 'null';
+  };
 }
 
 /**

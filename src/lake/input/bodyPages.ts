@@ -15,7 +15,7 @@ import type { Partition } from './inputs.js';
 import { namesBeside, type RowColumns } from './names.js';
 import { NamesError, rowProblem, type RowProblem } from '../errors.js';
 import type { OpenInput, Page } from './page.js';
-import { ROWS_SEEN, namesOfRows, refuseOtherCase } from './rowNames.js';
+import { ROWS_SEEN, namesOfRows, refuseNearlyKnown } from './rowNames.js';
 
 export interface BodyPagesOptions {
   readonly limits: SeriesLimits;
@@ -49,11 +49,13 @@ export async function openLines(
     ),
     async *pages(columns) {
       const pageOf = pageReader(options, columns, partitions);
-      const pagesOf = function* (all: Line[]): Generator<Page, void, undefined> {
-        for (let at = 0; at < all.length; at += ROWS_MAX) yield pageOf(all.slice(at, at + ROWS_MAX));
-      };
-      if (first.done !== true) yield* pagesOf(first.value);
-      for await (const more of lines) yield* pagesOf(more);
+      try {
+        for (let next = first; next.done !== true; next = await lines.next())
+          for (let at = 0; at < next.value.length; at += ROWS_MAX)
+            yield pageOf(next.value.slice(at, at + ROWS_MAX));
+      } finally {
+        await lines.return();
+      }
     },
     close: async () => void (await lines.return()),
   };
@@ -206,7 +208,7 @@ function pageReader(
         const unread = line.bytes === undefined ? PROBLEMS.bodyTooLarge : isUtf8(bytes) ? undefined : NO_UTF8;
         const outcome = unread ?? readRequest(bytes);
         // The search costs as much as reading, so only if a field is unknown and not requested.
-        if (unread === undefined && hasForeign(outcome)) refuseOtherCase(bytes, number, names);
+        if (unread === undefined && hasForeign(outcome)) refuseNearlyKnown(bytes, number, names);
         given = ('measurements' in outcome ? outcome.measurements : undefined) ?? [];
         for (const [name, all] of texts)
           all[row] = (unread === undefined ? parser.kept(name) : undefined) ?? constants.get(name);

@@ -6,7 +6,7 @@ import { WasmParser } from '../../read/wasmParser.js';
 import { problemOf, textIn, type CsvRows, type CsvTable } from './csvRows.js';
 import type { Partition } from './inputs.js';
 import { measuredCells, namesBeside, type RowColumns } from './names.js';
-import type { KeptForm, OpenInput, Page } from './page.js';
+import type { OpenInput, Page } from './page.js';
 import {
   namesOfColumns,
   problemIn,
@@ -21,7 +21,7 @@ import {
 /** A column of the file, or one whose only value is in the path. */
 type CellColumn = TableColumn & ({ readonly place: number } | { readonly value: string | undefined });
 
-const CELLS = { kind: 'text', typeName: 'VARCHAR', isCell: true } as const;
+const CELLS = { kind: 'text', type: 'VARCHAR', isCell: true } as const;
 
 /** Opens a CSV whose header is read. */
 export function openCsv(table: CsvTable, limits: SeriesLimits, partitions: readonly Partition[]): OpenInput {
@@ -32,8 +32,8 @@ export function openCsv(table: CsvTable, limits: SeriesLimits, partitions: reado
     if (ofPath.get(name) !== true) columns.push({ ...CELLS, name, value: value ?? undefined });
   return {
     names: names.length === 0 ? undefined : { ...namesOfColumns(columns), ofPath },
-    async *pages(asked, form = 'json') {
-      const pageOf = pageReader(columns, asked, form, limits);
+    async *pages(asked) {
+      const pageOf = pageReader(columns, asked, limits);
       for await (const rows of table.rows()) yield pageOf(rows);
     },
     close: () => table.close(),
@@ -44,7 +44,6 @@ export function openCsv(table: CsvTable, limits: SeriesLimits, partitions: reado
 function pageReader(
   columns: readonly CellColumn[],
   asked: RowColumns,
-  form: KeptForm,
   limits: SeriesLimits,
 ): (rows: CsvRows) => Page {
   const { history, measured = [] } = asked;
@@ -57,7 +56,6 @@ function pageReader(
     return column.value && Buffer.from(column.value).toString(letters);
   };
   const fields = sessionFields(columns);
-  const header = new Map(fields.map(({ field, name }) => [field, name]));
   const session = fields.map((column) => textField(column, 0, (row) => textOf(column, row, 'latin1')));
   const inSession = sessionColumns(session);
   const readPlainly = plainReader(fields, parser);
@@ -82,7 +80,6 @@ function pageReader(
     const textAt = (name: string, row: number): string | undefined => texts.get(name)?.[row];
     return {
       rows,
-      header,
       numberOf: (row) => first + row,
       read(row) {
         for (const [name, all] of texts) all[row] = cellIn(name, row);
@@ -90,8 +87,7 @@ function pageReader(
       },
       kept(name, row) {
         const text = textAt(name, row);
-        if (text === undefined) return undefined;
-        return form === 'text' ? JSON.stringify(text) : valueOfCell(text);
+        return text === undefined ? undefined : valueOfCell(text);
       },
       person: (row) => history && textAt(history.person, row),
       moment: (row) => history && textAt(history.order, row),

@@ -6,12 +6,12 @@ import { ColumnReader } from '../../read/columns.js';
 import { problemOf } from './csvRows.js';
 import type { Engine } from './engine.js';
 import {
-  cellSql,
+  columnNamed,
   fieldSql,
   hasFloats,
   keptSql,
   orderSql,
-  personSql,
+  textSql,
   type Source,
   type SourceColumn,
 } from './engineSources.js';
@@ -43,28 +43,40 @@ export function openSources(
   const [first = tables[0]] = sources;
   return {
     names: first.columns.length === 0 ? undefined : namesOfColumns(first.columns),
-    keptTypes: ({ keep }) =>
-      keep.map((name) => {
-        const { isCell, type } = columnNamed(first, name);
-        return isCell === true ? 'VARCHAR' : type;
-      }),
+    keptTypes: ({ keep }) => keep.map((name) => columnNamed(first, name).type),
     async *pages(columns, form = 'json') {
       if (first.columns.length === 0) return;
       const what = isSorted && sources.length > 1 ? 'one of the files' : first.what;
-      const reader = new EngineReader(selectionOf(first, columns, form), columns, limits, isSorted);
+      const selection = selectionOf(first, columns, form);
+      const reader = new ColumnReader(limits);
+      let rowsBefore = 0;
+      const pageOf = (chunk: DuckDBDataChunk): Page => {
+        const rows = chunk.rowCount;
+        const beside = besideIn(chunk, selection, isSorted ? undefined : rowsBefore + 1);
+        const fields = selection.fields.map((column) => fieldIn(chunk, column));
+        const read = reader.read(sessionColumns(fields), 0, rows);
+        const problems = problemsIn(fields, read);
+        const marks = selection.mark === undefined ? [] : doublesOf(columnOf(chunk, selection.mark), rows);
+        for (const [row, mark] of marks.entries()) {
+          const problem = problemOf(mark);
+          if (problem !== undefined) problems.set(row, problem);
+        }
+        rowsBefore += rows;
+        return tablePage(rows, read, beside, problems, columns.measured);
+      };
       const selects: string[] = [];
       for (const source of sources)
         selects.push(
           `SELECT ${selectionOf(source, columns, form).list.join(', ')} FROM ${await source.from()}`,
         );
-      const query = isSorted ? reader.sorted(selects) : selects.join(' UNION ALL ');
+      const all = selects.join(' UNION ALL ');
       // More threads cost more where the order is kept.
       const threads = !isSorted && sources.every((source) => source.rows !== undefined) ? 1 : undefined;
-      yield* engine.chunks(query, what, reader.page, threads);
+      yield* engine.chunks(isSorted ? sortedSql(all, selection) : all, what, pageOf, threads);
       // A damaged file may hold fewer rows than it says.
       const rows = sources.map((source) => source.rows ?? NaN).reduce((sum, own) => sum + own, 0);
-      if (!Number.isNaN(rows) && reader.rowsBefore !== rows)
-        throw new TableError(`${what} can't be read: ${reader.rowsBefore} of its ${rows} rows came`);
+      if (!Number.isNaN(rows) && rowsBefore !== rows)
+        throw new TableError(`${what} can't be read: ${rowsBefore} of its ${rows} rows came`);
     },
     close: async () => undefined,
   };
@@ -95,17 +107,6 @@ function checkAlike([first, ...more]: readonly [Source, ...Source[]]): void {
   }
 }
 
-function columnNamed({ columns }: Source, name: string): SourceColumn {
-  const absent = {
-    name,
-    kind: 'null',
-    typeName: 'VARCHAR',
-    sql: 'CAST(NULL AS VARCHAR)',
-    type: 'VARCHAR',
-  } as const;
-  return columns.find((one) => one.name === name) ?? absent;
-}
-
 /** The selection of a source: the session, the kept columns, the person and time, and more. */
 function selectionOf(source: Source, { keep, history, measured = [] }: RowColumns, form: KeptForm) {
   const list: string[] = [];
@@ -114,55 +115,19 @@ function selectionOf(source: Source, { keep, history, measured = [] }: RowColumn
     new Map(names.map((name) => [name, select(sqlOf(columnNamed(source, name)))]));
   const fields = sessionFields(source.columns).map((field) => ({ ...field, at: select(fieldSql(field)) }));
   const kept = selectNamed(keep, (column) => keptSql(column, form));
-  const person = history && select(personSql(columnNamed(source, history.person)));
+  const person = history && select(textSql(columnNamed(source, history.person)));
   const moment = history && select(orderSql(columnNamed(source, history.order)));
-  const cells = selectNamed(namesBeside({ keep: [], measured }), cellSql);
+  const cells = selectNamed(namesBeside({ keep: [], measured }), fieldSql);
   const mark = source.mark === undefined ? undefined : select(source.mark);
   return { list, fields, kept, person, moment, cells, mark };
 }
 
 type Selection = ReturnType<typeof selectionOf>;
 
-/** Reads the rows of a selection, chunk by chunk. */
-class EngineReader {
-  private readonly reader: ColumnReader;
-  private readonly header: ReadonlyMap<string, string> | undefined;
-  rowsBefore = 0;
-
-  constructor(
-    private readonly selection: Selection,
-    private readonly columns: RowColumns,
-    limits: SeriesLimits,
-    private readonly isSorted: boolean,
-  ) {
-    this.reader = new ColumnReader(limits);
-    const { fields, mark } = selection;
-    if (mark !== undefined) this.header = new Map(fields.map(({ field, name }) => [field, name]));
-  }
-
-  /** One SELECT by person and time; whole numbers by their size. What is equal stays in the order in which it was read. */
-  sorted(selects: readonly string[]): string {
-    const [person, moment] = [`s${this.selection.person}`, `s${this.selection.moment}`];
-    const order = `${person}, TRY_CAST(${moment} AS HUGEINT), ${moment}, n`;
-    return `SELECT * FROM (SELECT *, CAST(row_number() OVER () AS DOUBLE) AS n FROM (${selects.join(' UNION ALL ')})) ORDER BY ${order}`;
-  }
-
-  readonly page = (chunk: DuckDBDataChunk): Page => {
-    const { selection, rowsBefore } = this;
-    const rows = chunk.rowCount;
-    const own = besideIn(chunk, selection, this.isSorted ? undefined : rowsBefore + 1);
-    const beside = { header: this.header, ...own };
-    const fields = selection.fields.map((column) => fieldIn(chunk, column));
-    const read = this.reader.read(sessionColumns(fields), 0, rows);
-    const problems = problemsIn(fields, read);
-    const marks = selection.mark === undefined ? [] : doublesOf(columnOf(chunk, selection.mark), rows);
-    for (const [row, mark] of marks.entries()) {
-      const problem = problemOf(mark);
-      if (problem !== undefined) problems.set(row, problem);
-    }
-    this.rowsBefore += rows;
-    return tablePage(rows, read, beside, problems, this.columns.measured);
-  };
+/** One SELECT by person and time; whole numbers by their size. What is equal stays in the order in which it was read. */
+function sortedSql(rows: string, { person, moment }: Selection): string {
+  const order = `s${person}, TRY_CAST(s${moment} AS HUGEINT), s${moment}, n`;
+  return `SELECT * FROM (SELECT *, CAST(row_number() OVER () AS DOUBLE) AS n FROM (${rows})) ORDER BY ${order}`;
 }
 
 function textsAt(chunk: DuckDBDataChunk, at: number | undefined): TextAt {
@@ -186,7 +151,7 @@ function besideIn(
   chunk: DuckDBDataChunk,
   { list, ...places }: Selection,
   first: number | undefined,
-): Omit<BesideColumns, 'header'> {
+): BesideColumns {
   const kept = columnsAt(chunk, places.kept, textsAt);
   const cells = columnsAt(chunk, places.cells, (own, at) => own.getColumnValues(at));
   const [person, moment] = [textsAt(chunk, places.person), textsAt(chunk, places.moment)];
@@ -201,11 +166,11 @@ function besideIn(
 }
 
 function fieldIn(chunk: DuckDBDataChunk, column: Selection['fields'][number]): SessionField {
-  const { field, isSeries, kind, isCell, at } = column;
+  const { field, isSeries, kind, at } = column;
   const rows = chunk.rowCount;
   const vector = columnOf(chunk, at);
-  if (isCell === true || kind === 'text') return textField(column, rows, textsOf(vector, rows, 'bytes'));
-  const isNull = isNullIn(validityOf(vector, rows));
+  if (kind === 'text') return textField(column, rows, textsOf(vector, rows, 'bytes'));
+  const isNull = isNullIn(vector, rows);
   if (isSeries) return listField(field, listsOf(vector, rows, hasFloats(column)), isNull);
   return numberField(field, rows, doublesOf(vector, rows), isNull);
 }
@@ -223,14 +188,12 @@ const INLINE_MAX = 12;
 /** Long texts come together from so many bytes on. */
 const PIECE_BYTES = 1 << 14;
 
-/** One bit for each row, 0 for null; undefined if there is no null. */
-function validityOf(vector: Vector, rows: number): Uint8Array | undefined {
-  return (bindings.vector_get_validity(vector, Math.ceil(rows / 64) * 8) as Uint8Array | null) ?? undefined;
-}
+const never = (): boolean => false;
 
-function isNullIn(validity: Uint8Array | undefined): (row: number) => boolean {
-  if (validity === undefined) return () => false;
-  return (row) => (((validity[row >> 3] ?? 0) >> (row & 7)) & 1) === 0;
+/** Whether a row is null: the engine has one bit for each, 0 for null, if any is; else `never`. */
+function isNullIn(vector: Vector, rows: number): (row: number) => boolean {
+  const validity = bindings.vector_get_validity(vector, Math.ceil(rows / 64) * 8) as Uint8Array | null;
+  return validity === null ? never : (row) => (((validity[row >> 3] ?? 0) >> (row & 7)) & 1) === 0;
 }
 
 function doublesOf(vector: Vector, rows: number): Float64Array {
@@ -242,7 +205,7 @@ function listsOf(vector: Vector, rows: number, isFloat: boolean): Lists {
   const { buffer, byteOffset } = bindings.vector_get_data(vector, rows * LIST_ENTRY_BYTES);
   // Lengths and places are below 2^32: the low word of each.
   const entries = new Uint32Array(buffer, byteOffset, rows * 4);
-  const isNull = isNullIn(validityOf(vector, rows));
+  const isNull = isNullIn(vector, rows);
   const starts = new Int32Array(rows);
   const ends = new Int32Array(rows);
   let last = 0;
@@ -263,9 +226,8 @@ function itemsOf(vector: Vector, isFloat: boolean): Float32Array | Float64Array 
   const own = isFloat
     ? new Float32Array(buffer, byteOffset, size)
     : new Float64Array(buffer, byteOffset, size);
-  const validity = validityOf(child, size);
-  if (validity === undefined) return own;
-  const isNull = isNullIn(validity);
+  const isNull = isNullIn(child, size);
+  if (isNull === never) return own;
   for (let item = 0; item < size; item++) if (isNull(item)) own[item] = NaN; // a copy of the engine's
   return own;
 }
@@ -279,7 +241,7 @@ function textsOf(vector: Vector, rows: number, form: 'bytes' | 'letters'): TextA
   const { buffer, byteOffset } = bindings.vector_get_data(vector, rows * TEXT_BYTES);
   const words = new Uint32Array(buffer, byteOffset, (rows * TEXT_BYTES) / 4);
   const inline = Buffer.from(buffer, byteOffset, rows * TEXT_BYTES).toString('latin1'); // a call for each would cost more
-  const isNull = isNullIn(validityOf(vector, rows));
+  const isNull = isNullIn(vector, rows);
   const lengthOf = (row: number): number => words[4 * row] ?? 0;
   const isLong = (row: number): boolean => lengthOf(row) > INLINE_MAX && !isNull(row);
   const addressOf = (row: number): number => (words[4 * row + 2] ?? 0) + (words[4 * row + 3] ?? 0) * 2 ** 32;

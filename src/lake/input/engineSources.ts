@@ -11,9 +11,8 @@ import { NUMBER, kindOf, type TableColumn } from './tableColumns.js';
 
 /** A column of a table that the engine reads. */
 export interface SourceColumn extends TableColumn {
-  /** The expression that selects it, and the engine's name of its type. */
+  /** The expression that selects it. */
   readonly sql: string;
-  readonly type: string;
   /** The zone whose dates count, of times with one. */
   readonly zone?: string | undefined;
 }
@@ -85,14 +84,21 @@ function ownColumn(
 ): SourceColumn {
   const needsZone = type === ZONED && zone === undefined;
   const sql = quoted(selected?.name ?? name);
-  return { name, kind: kindOf(type), typeName: type, needsZone, sql, type, zone };
+  return { name, kind: kindOf(type), type, needsZone, sql, zone };
 }
 
 const ZONED = 'TIMESTAMP WITH TIME ZONE';
 
 /** A column whose values are text. */
-function textColumn(name: string, sql: string, isCell: boolean): SourceColumn {
-  return { name, kind: 'text', typeName: 'VARCHAR', sql, type: 'VARCHAR', isCell };
+function textColumn(name: string, sql: string, isCell = false): SourceColumn {
+  return { name, kind: 'text', type: 'VARCHAR', sql, isCell };
+}
+
+const NULL_SQL = 'CAST(NULL AS VARCHAR)';
+
+/** The column of a source, or one without values. */
+export function columnNamed({ columns }: Source, name: string): SourceColumn {
+  return columns.find((one) => one.name === name) ?? textColumn(name, NULL_SQL);
 }
 
 /** A CSV, which the engine sorts in a table of its own. `open` opens it anew. */
@@ -110,7 +116,8 @@ export async function csvSource(
       const table = await engine.table([...names.map(() => 'VARCHAR' as const), 'DOUBLE'], what);
       for await (const page of (await open()).rows())
         await table.append(Array.from(page.marks.subarray(0, page.rows).keys()), (place, some) =>
-          some.map((row) => (place === names.length ? page.marks[row] : textIn(page, row, place))),
+          // An empty cell is no value.
+          some.map((row) => (place < names.length ? textIn(page, row, place) || undefined : page.marks[row])),
         );
       await table.close();
       return table.name;
@@ -142,7 +149,8 @@ export function withPartitions(source: Source, partitions: readonly Partition[])
   const isCell = source.mark !== undefined;
   const added = partitions.filter(({ name }) => !source.columns.some((column) => column.name === name));
   const columns = added.map(({ name, value }): SourceColumn => {
-    const text = textColumn(name, value === null ? 'CAST(NULL AS VARCHAR)' : textOf(value), isCell);
+    const isNone = value === null || (isCell && value === '');
+    const text = textColumn(name, isNone ? NULL_SQL : textOf(value), isCell);
     if (isCell || fieldOf(name) === undefined || Number.isNaN(Number(value ?? 0))) return text;
     return { ...text, kind: 'float', sql: `CAST(${text.sql} AS DOUBLE)` };
   });
@@ -154,18 +162,17 @@ export function hasFloats({ type }: SourceColumn): boolean {
   return /^FLOAT\[\d*\]$/.test(type);
 }
 
-/** A field of a session: lists and numbers as such, the rest as text. */
-export function fieldSql(column: SourceColumn & { readonly isSeries: boolean }): string {
-  const { sql, kind, isCell, isSeries } = column;
-  if (isCell === true) return sql;
-  if (kind === 'text') return `CAST(${sql} AS VARCHAR)`;
-  if (isSeries) return `CAST(${sql} AS ${hasFloats(column) ? 'FLOAT' : 'DOUBLE'}[])`;
+/** A field of a session, or a measured value: lists and numbers as such, the rest as text. */
+export function fieldSql(column: SourceColumn & { readonly isSeries?: boolean }): string {
+  const { sql, kind, isSeries } = column;
+  if (kind === 'text') return textSql(column);
+  if (isSeries === true) return `CAST(${sql} AS ${hasFloats(column) ? 'FLOAT' : 'DOUBLE'}[])`;
   return `CAST(${sql} AS DOUBLE)`;
 }
 
-/** A measured value: a number or a text. */
-export function cellSql({ sql, kind }: SourceColumn): string {
-  return kind === 'text' ? `CAST(${sql} AS VARCHAR)` : `CAST(${sql} AS DOUBLE)`;
+/** A person as text: whole numbers keep their digits. */
+export function textSql({ sql }: SourceColumn): string {
+  return `CAST(${sql} AS VARCHAR)`;
 }
 
 /** A kept column as JSON; whole numbers keep their digits. In the form 'text' the engine casts it back to its type. */
@@ -173,10 +180,8 @@ export function keptSql({ sql, kind, isCell }: SourceColumn, form: KeptForm): st
   const text = (own: string): string => `CAST(to_json(CAST(${own} AS VARCHAR)) AS VARCHAR)`;
   const number = (own: string): string =>
     `CASE WHEN isfinite(CAST(${own} AS DOUBLE)) THEN regexp_replace(CAST(CAST(${own} AS DOUBLE) AS VARCHAR), '\\.0$', '') END`;
-  if (isCell === true) {
-    if (form === 'text') return text(`nullif(${sql}, '')`);
-    return `CASE WHEN ${sql} = '' THEN NULL WHEN regexp_full_match(${sql}, '${NUMBER.source}') THEN ${sql} ELSE ${text(sql)} END`;
-  }
+  if (isCell === true)
+    return `CASE WHEN regexp_full_match(${sql}, '${NUMBER.source}') THEN ${sql} ELSE ${text(sql)} END`;
   let own = `CAST(to_json(${sql}) AS VARCHAR)`;
   if (kind === 'whole' || kind === 'boolean') own = `CAST(${sql} AS VARCHAR)`;
   else if (form === 'text' && kind === 'float')
@@ -188,19 +193,14 @@ export function keptSql({ sql, kind, isCell }: SourceColumn, form: KeptForm): st
   return `coalesce(${own}, 'null')`;
 }
 
-/** The person of a row as text: whole numbers keep their digits. */
-export function personSql({ sql, isCell }: SourceColumn): string {
-  return isCell === true ? `nullif(${sql}, '')` : `CAST(${sql} AS VARCHAR)`;
-}
-
 /** The night of a row as text that `nightOf` reads; times as the date in their zone. */
-export function orderSql({ sql, type, kind, isCell, zone }: SourceColumn): string {
-  if (isCell === true) return `nullif(${sql}, '')`;
+export function orderSql(column: SourceColumn): string {
+  const { sql, type, kind, zone } = column;
   if (type === ZONED) return `CAST(CAST(${inZone(sql, zone)} AS DATE) AS VARCHAR)`;
   if (kind === 'time') return `CAST(CAST(${sql} AS DATE) AS VARCHAR)`;
   if (kind === 'float')
-    return `CASE WHEN ${sql} = trunc(${sql}) AND abs(${sql}) < 1e18 THEN CAST(CAST(${sql} AS BIGINT) AS VARCHAR) ELSE CAST(${sql} AS VARCHAR) END`;
-  return `CAST(${sql} AS VARCHAR)`;
+    return `CASE WHEN ${sql} = trunc(${sql}) AND abs(${sql}) < 1e18 THEN CAST(CAST(${sql} AS BIGINT) AS VARCHAR) ELSE ${textSql(column)} END`;
+  return textSql(column);
 }
 
 /** A time with a zone as the local time there. */

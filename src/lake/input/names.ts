@@ -3,8 +3,10 @@ import {
   FIELDS_OF_A_SESSION,
   MEASURED_FIELDS,
   SERIES_ALIASES,
+  SERIES_FIELDS,
   type MeasuredField,
   type ObjectKind,
+  type SeriesField,
 } from '#rules/fields.js';
 import { nearestName } from '#rules/nearest.js';
 import { LETTERS_PER_EDIT, meantField, nameInAnyCase } from '#rules/slips.js';
@@ -52,11 +54,18 @@ export function fieldOf(column: string): string | undefined {
   return nameInAnyCase(column, 'session');
 }
 
-/** Why a name of NDJSON in another case than the contract's can't stay: it would be ignored there, as in requests. */
-export function otherCase(name: string, kind: ObjectKind): string | undefined {
-  const field = nameInAnyCase(name, kind);
+/**
+ * Why a name can't stay that is nearly the contract's: it would be ignored, and the rest of the row scored as if it were
+ * complete. Columns may be in any case.
+ */
+export function nearlyKnown(name: string, kind: ObjectKind, thing: InputNames['thing']): string | undefined {
+  const field = nameInAnyCase(name.trim(), kind);
   if (field === undefined || field === name) return undefined;
-  return `${name} is no field of the service and is ignored; did you mean ${field}?`;
+  if (name !== name.trim())
+    return `the ${thing} ${JSON.stringify(name)} has space around its name: rename it`;
+  return thing === 'column'
+    ? undefined
+    : `${name} is no field of the service and is ignored; did you mean ${field}?`;
 }
 
 /** The names in an input, read from its beginning. */
@@ -80,6 +89,8 @@ export interface NamesReport {
   readonly columns: RowColumns;
   /** Which session fields were found and which not; undefined if no row says so. */
   readonly found: string | undefined;
+  /** The names of the input by the session field that they are read as. */
+  readonly header?: ReadonlyMap<string, string>;
   /** Whether rows may have measurements of their own, or histories with some. */
   readonly hasMeasurements: boolean;
   readonly warnings: readonly string[];
@@ -112,8 +123,7 @@ export function readNames(
     );
   if (names === undefined) return { columns, found: undefined, hasMeasurements: false, warnings: [] };
   const slips = slipsOf(names, columns);
-  const asked = through.filter((name) => keep !== undefined || !USUAL_KEPT.some((usual) => usual === name));
-  const [problem] = problemsOf(names, columns, { asked, slips });
+  const [problem] = problemsOf(names, columns, { asked: [...(keep ?? []), ...ofHistory], slips });
   if (problem !== undefined) throw new NamesError(problem);
   names.misfit?.();
   const clashes = [...(names.ofPath ?? [])].filter(([, isTwice]) => isTwice);
@@ -122,7 +132,8 @@ export function readNames(
   );
   return {
     columns,
-    found: foundLine(names),
+    found: foundLine(names, measured),
+    header: new Map(names.kinds.session.map((name) => [fieldOf(name) ?? name, name])),
     hasMeasurements: ofRequests(names, history) || measured.length > 0,
     warnings: [...slips, ...warnings],
   };
@@ -145,14 +156,9 @@ function* problemsOf(
   const nested = kinds.session.find((name) => NESTED.includes(name.toLowerCase()));
   if (isTable && nested !== undefined)
     yield `the column ${nested}: a row of a table is one session, a column for each field; --person gives it its past`;
-  // A name with a space around it would be ignored, and the rest of the row scored as if it were complete.
   for (const kind of KINDS)
-    for (const name of kinds[kind])
-      if (name !== name.trim() && nameInAnyCase(name.trim(), kind) !== undefined)
-        yield `the ${thing} ${JSON.stringify(name)} has space around its name: rename it`;
-  for (const kind of isTable ? [] : KINDS)
     for (const name of kinds[kind]) {
-      const slip = keep.includes(name) ? undefined : otherCase(name, kind);
+      const slip = !isTable && keep.includes(name) ? undefined : nearlyKnown(name, kind, thing);
       if (slip !== undefined) yield slip;
     }
   if (history === undefined)
@@ -201,20 +207,18 @@ function slipsOf({ thing, kinds }: InputNames, { keep }: RowColumns): string[] {
   });
 }
 
-const ALIASES = new Map<string, string>(
-  Object.entries(SERIES_ALIASES).map(([field, alias]) => [alias, field]),
-);
+/** The series by each of their names. */
+export const SERIES_NAMES: ReadonlyMap<string, SeriesField> = new Map([
+  ...SERIES_FIELDS.map((field) => [field as string, field] as const),
+  [SERIES_ALIASES.HR_night, 'HR_night'],
+  [SERIES_ALIASES.RR_night, 'RR_night'],
+]);
 
-function foundLine({ thing, kinds }: InputNames): string {
-  const there = new Set(
-    kinds.session.flatMap((name) => {
-      const field = fieldOf(name);
-      return field === undefined ? [] : [ALIASES.get(field) ?? field];
-    }),
-  );
+function foundLine({ kinds }: InputNames, measured: readonly MeasuredColumn[]): string {
+  const fields = kinds.session.flatMap((name) => fieldOf(name) ?? []);
+  const there = new Set(fields.map((field) => SERIES_NAMES.get(field) ?? field));
   const found = FIELDS_OF_A_SESSION.filter((field) => there.has(field));
   const missing = FIELDS_OF_A_SESSION.filter((field) => !there.has(field));
-  const measured = thing === 'column' ? measuredColumns(kinds.session) : [];
   const also = measured.length === 0 ? '' : `; measured ${measured.map(({ score }) => score).join(', ')}`;
   if (missing.length === 0) return `all ${found.length} fields of a session found${also}`;
   return `found ${found.join(', ')}; not found ${missing.join(', ')}${also}`;

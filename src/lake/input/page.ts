@@ -23,8 +23,6 @@ export interface Page {
   measured(row: number): readonly GivenMeasurement[] | RowProblem;
   /** The kept columns unchanged, if the input is an Arrow stream. */
   readonly keptColumns?: RecordBatch | undefined;
-  /** The header's names by the session field that they are read as, if the input has a header. */
-  readonly header?: ReadonlyMap<string, string> | undefined;
   /** Frees what only reading needs; call it after every row was read. */
   close(): void;
 }
@@ -47,10 +45,7 @@ export interface OpenInput {
 }
 
 /** Columns beside the sessions of a page of a table, in the form that its reader has. */
-export interface BesideColumns extends Pick<
-  Page,
-  'kept' | 'person' | 'moment' | 'numberOf' | 'keptColumns' | 'header'
-> {
+export interface BesideColumns extends Pick<Page, 'kept' | 'person' | 'moment' | 'numberOf' | 'keptColumns'> {
   /** A measured cell: a number, a text, or nothing. */
   cell(name: string, row: number): unknown;
 }

@@ -3,7 +3,7 @@ import { nameInAnyCase } from '#rules/slips.js';
 import { parsedJson } from '../../base/json.js';
 import { NamesError } from '../errors.js';
 import type { Partition } from './inputs.js';
-import { otherCase, type InputNames } from './names.js';
+import { nearlyKnown, type InputNames } from './names.js';
 
 /** The field names in rows of NDJSON. */
 
@@ -56,15 +56,15 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 
 const KNOWN: readonly string[] = [...new Set(Object.values(FIELD_NAMES).flat())];
 /** Cheap, since series have no names. */
-const IN_ANY_CASE = new RegExp(`"(${KNOWN.join('|')})"`, 'gi');
+const NEARLY = new RegExp(`"\\s*(${KNOWN.join('|')})\\s*"`, 'gi');
 
-/** Ends the run at a row with a name of the contract in another case. `asked` names are the caller's own. @throws NamesError */
-export function refuseOtherCase(row: Uint8Array, number: number, asked: readonly string[]): void {
+/** Ends the run at a row with a name that is nearly the contract's. `asked` names are the caller's own. @throws NamesError */
+export function refuseNearlyKnown(row: Uint8Array, number: number, asked: readonly string[]): void {
   const text = Buffer.from(row.buffer, row.byteOffset, row.byteLength).toString();
-  if (![...text.matchAll(IN_ANY_CASE)].some(([, name = '']) => !KNOWN.includes(name))) return;
+  if (![...text.matchAll(NEARLY)].some(([name]) => !KNOWN.includes(name.slice(1, -1)))) return;
   for (const { kind, names } of objectsOf(text))
     for (const name of names) {
-      const slip = asked.includes(name) ? undefined : otherCase(name, kind);
+      const slip = asked.includes(name) ? undefined : nearlyKnown(name, kind, 'field');
       if (slip !== undefined) throw new NamesError(`row ${number}: ${slip}`);
     }
 }

@@ -1,10 +1,10 @@
 /** The columns of a table: their kinds, what each may be used for, and how its cells are read. */
-import { SERIES_ALIASES, SERIES_FIELDS, SESSION_SCALARS, type SeriesField } from '#rules/fields.js';
+import { SESSION_SCALARS } from '#rules/fields.js';
 import { parsedJson } from '../../base/json.js';
 import { UNPROCESSABLE, type BodyProblem } from '../../contract/problems.js';
 import type { ReadRows, ScalarColumn, SeriesColumn, SessionColumns } from '../../read/columns.js';
 import { NamesError, rowProblem, type RowProblem } from '../errors.js';
-import { fieldOf, type HistoryColumns, type InputNames } from './names.js';
+import { SERIES_NAMES, fieldOf, type HistoryColumns, type InputNames } from './names.js';
 
 /** Kinds of columns, by the name that DuckDB or Arrow gives the type. */
 const KINDS = {
@@ -38,19 +38,14 @@ export interface TableColumn {
   /** As written in the input. */
   readonly name: string;
   readonly kind: Kind;
-  /** For messages. */
-  readonly typeName: string;
+  /** Its name in DuckDB or Arrow. */
+  readonly type: string;
   /** Whether it holds cells of CSV: numbers and lists as text, and nothing as an empty one. */
   readonly isCell?: boolean;
   /** Whether its times have a zone, and none says whose dates count. */
   readonly needsZone?: boolean;
 }
 
-const SERIES_NAMES: ReadonlyMap<string, SeriesField> = new Map([
-  ...SERIES_FIELDS.map((field) => [field as string, field] as const),
-  [SERIES_ALIASES.HR_night, 'HR_night'],
-  [SERIES_ALIASES.RR_night, 'RR_night'],
-]);
 const SCALAR_NAMES = new Map(SESSION_SCALARS.map((field) => [field as string, field]));
 
 const NUMBERS: readonly Kind[] = ['whole', 'float', 'decimal', 'null'];
@@ -70,13 +65,13 @@ const USES: Readonly<Record<'series' | 'sex' | 'number' | keyof HistoryColumns, 
   };
 
 function misfitOf(column: TableColumn, use: keyof typeof USES): string | undefined {
-  const { name, kind, typeName, isCell } = column;
+  const { name, kind, type, isCell } = column;
   if (use === 'order' && column.needsZone === true)
     return `the column ${name} has times with a zone, and comes in UTC: --zone says whose dates the nights are (Europe/Berlin, -05:00, UTC)`;
   const [kinds, advice] = USES[use];
   if (isCell === true || kinds.includes(kind)) return undefined;
   const more = use === 'person' && kind === 'float' ? ` (${NULLS})` : '';
-  return `the column ${name} is of the type ${typeName}, which ${advice}${more}`;
+  return `the column ${name} is of the type ${type}, which ${advice}${more}`;
 }
 
 /**

@@ -1,6 +1,7 @@
 /** The command `acuity score`. */
 import { Option, type Command } from 'commander';
 import { configOrExit } from './config.js';
+import { OUTPUT } from '../lake/input/inputs.js';
 import { FORMATS, type ScoreOptions } from '../lake/options.js';
 import { addLakeOptions, lakeProblem, namesOf, type LakeFlags } from './lakeOptions.js';
 import { EXIT } from '../base/process/exitCodes.js';
@@ -74,6 +75,7 @@ function optionsOf(files: readonly string[], { person, order, ...flags }: ScoreF
   const history = person === undefined || order === undefined ? undefined : { person, order };
   const { state, sql, sort, outDir } = flags;
   if (state !== undefined && history === undefined) return '--state needs --person and --order';
+  if (OUTPUT.test(state ?? '')) return '--state is named as a result: give it another name';
   if (sort === true && history === undefined) return '--sort needs --person and --order';
   if (history !== undefined && state === undefined && files.length > 1 && sort !== true) {
     return '--person over several files needs --state, where the past of the finished ones is kept, or --sort';

@@ -63,6 +63,10 @@ export function sizeOf({ path, query }: Input): number | undefined {
   return query === undefined && !isRemote(path) ? statSync(path, { throwIfNoEntry: false })?.size : undefined;
 }
 
+function isPipe({ path }: Input): boolean {
+  return !isRemote(path) && !statSync(path).isFile();
+}
+
 /** One run over standard input or files, with its state. */
 export class Run {
   inputs: readonly Input[] = [];
@@ -150,7 +154,7 @@ export class Run {
       for (const part of input.query?.files ?? [input]) {
         this.current = part.name;
         // A pipe can't be read twice.
-        if (part.query === undefined && !isRemote(part.path) && !statSync(part.path).isFile()) continue;
+        if (part.query === undefined && isPipe(part)) continue;
         const opened = await openInput(part, this.reading);
         await opened.close();
         this.isMeasured ||= this.namesOf(opened, input).hasMeasurements;
@@ -202,9 +206,9 @@ export class Run {
     if (sql !== undefined) return [queryInput({ sql, isSorted: sort === true }, this.options)];
     const { engine, say } = this;
     const inputs = files.length === 0 ? [] : await findInputs(files, { ...this.options, say, engine });
-    const lines = sort === true ? inputs.find(({ format }) => format === 'ndjson') : undefined;
+    const lines = sort === true ? inputs.find((one) => one.format === 'ndjson' || isPipe(one)) : undefined;
     if (lines !== undefined)
-      throw new NamesError(`${lines.name}: Parquet and CSV can be sorted: convert it first`);
+      throw new NamesError(`${lines.name}: files of Parquet and CSV can be sorted: make one of it first`);
     if (sort === true) return [queryInput({ files: inputs, isSorted: true }, this.options)];
     if (inputs.length > 1 && history !== undefined && state === undefined && into === undefined) {
       throw new OperatorError(

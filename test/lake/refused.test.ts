@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { DurationMillisecond, Field, List, Table, tableToIPC, vectorFromArray } from 'apache-arrow';
 import t from 'tap';
 import type { Format } from '#acuity/lake/options.js';
+import { TableError } from '#acuity/lake/errors.js';
 import { registerScore } from '#acuity/commands/score.js';
 import { PAST, commanded, fileOf, runLake, runStream, type Asked } from '#fixtures/lake.js';
 import { acuity } from '#fixtures/scripts.js';
@@ -85,7 +86,11 @@ const FILES: Readonly<Record<string, readonly Case[]>> = {
     [Buffer.from(LINE, 'utf16le'), /^this is UTF-16: convert it \(iconv/],
     [Buffer.from(`\ufeff${LINE}`, 'utf16le').swap16(), /^this is UTF-16/],
     ['PAR1 and more', /^this is Parquet: name it \.parquet/],
-    [LINE, /^0.jsonl: Parquet and CSV can be sorted: convert it first$/, { sort: true, history: PAST }],
+    [
+      LINE,
+      /^0.jsonl: files of Parquet and CSV can be sorted: make one of it first$/,
+      { sort: true, history: PAST },
+    ],
   ],
   'ndjson.gz': [['no gzip', /its compression is damaged/]],
   parquet: [['no Parquet at all', /0.parquet can't be read: it is no Parquet file/]],
@@ -98,6 +103,7 @@ t.test('what can’t be done is said before anything is done', async (t) => {
   const cases: readonly (readonly [args: string, said: RegExp])[] = [
     ['--person p', /--person and --order need each other/],
     ['--state s', /--state needs --person and --order/],
+    ['--person p --order o --state a.scores.csv', /--state is named as a result/],
     ['--sort a.csv', /--sort needs --person and --order/],
     ['--sort --person p --order o', /--sort needs files, or --sql/],
     ['--person p --order o a.csv b.csv', /--person over several files needs --state, .* or --sort/],
@@ -129,6 +135,7 @@ t.test('a file that can’t be scored ends the run with what to do, and nothing 
     const { error } = await runLake([path], { ...asked, to: 'ndjson' });
     t.match(error, { message }, about);
     t.strictSame(readdirSync(dirname(path)), [basename(path)]);
+    return error;
   };
   const parquet = (selected: string) => table(fileOf(t, '0.parquet'), selected);
   for (const [sql, message] of Object.entries(OF_SESSION)) await refused(await parquet(sql), message, sql);
@@ -137,6 +144,8 @@ t.test('a file that can’t be scored ends the run with what to do, and nothing 
   for (const [ending, cases] of Object.entries(FILES))
     for (const [content, message, asked] of cases)
       await refused(fileOf(t, `0.${ending}`, content), message, `${ending}: ${content.toString()}`, asked);
+  const cut = await refused(fileOf(t, '0.ndjson.gz', 'no gzip'), /damaged/, 'its exit code is 65');
+  t.type(cut, TableError);
 });
 
 t.test('a stream that can’t be scored gives no score; an empty one nothing', async (t) => {

@@ -3,6 +3,7 @@ import {
   chownSync,
   existsSync,
   lstatSync,
+  mkdirSync,
   readFileSync,
   readdirSync,
   renameSync,
@@ -12,8 +13,11 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
 import t, { type Test } from 'tap';
+import { partialName } from '#acuity/base/files/atomicFile.js';
 import { dateOf } from '#acuity/base/days.js';
 import { seededRandom } from '#acuity/base/random.js';
 import { Histories } from '#acuity/lake/score/histories.js';
@@ -174,6 +178,9 @@ t.test('under --sort a new or changed input has all scored again; a SELECT alway
   await parquet('c', 22);
   const { files, told } = await runLake([dir], asked);
   t.match([told, files[0]?.rows.length], [[/3 files: it has changed since/, String], 3]);
+  const others = lake(t).dir;
+  for (const name of ['d', 'e']) await parquet(join(relative(dir, others), name), 23);
+  t.match(await runLake([others], asked), { error: { message: /: the input\. Give another/ } });
   const kept = { ...asked, state: join(folder(t), 'state'), outDir: folder(t) };
   t.match(await runLake([dir], kept), { todo: 1, error: undefined });
   await parquet('d', 23);
@@ -189,6 +196,24 @@ t.test('under --sort a new or changed input has all scored again; a SELECT alway
   const remembered = { ...past, history: PAST, state: join(folder(t), 'state') };
   t.match(await runLake([], remembered), { todo: 1, error: undefined });
   t.match(await runLake([], remembered), { todo: 0, told: [/rows have changed since is not known/] });
+});
+
+t.test('a pipe is read each time, and refused where it would have to be read again', async (t) => {
+  const path = join(folder(t), '0.csv');
+  execFileSync('mkfifo', [path]);
+  const written = async (asked: Asked) => {
+    const [ran] = await Promise.all([runLake([path], asked), writeFile(path, 'person,at,age\np,1,30\n')]);
+    return ran;
+  };
+  const outDir = folder(t);
+  mkdirSync(partialName(join(outDir, 'left'))); // can't be removed, and does no harm
+  t.match(await written({ outDir }), { todo: 1, told: [String], error: undefined });
+  t.match(await written({ outDir }), { todo: 1, told: [/is not known, and it is scored again/, String] });
+  const past: Asked = { outDir: folder(t), history: PAST, state: join(outDir, 'state') };
+  t.match(await written(past), { todo: 1, error: undefined });
+  t.match(await runLake([path], past), { error: { message: /is a pipe, and the state has its former/ } });
+  const sorted = await runLake([path], { history: PAST, sort: true });
+  t.match(sorted.error, { message: /files of Parquet and CSV can be sorted/ });
 });
 
 t.test('a run that was killed leaves at each step what the next one goes on with', async (t) => {

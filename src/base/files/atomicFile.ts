@@ -64,24 +64,26 @@ function replace(path: string, texts: Iterable<string>, owner: Owner | undefined
 
 /** Removes what crashed writers of `path` left, as far as this process may. Call only while no writer is active. */
 export function removeLeftovers(path: string): void {
-  const folder = dirname(path);
   const prefix = basename(path);
-  try {
-    for (const name of readdirSync(folder)) {
-      const rest = name.startsWith(prefix) ? name.slice(prefix.length) : '';
-      if (PARTIAL.exec(rest)?.index === 0) rmSync(join(folder, name));
-    }
-  } catch {
-    return; // for instance on a read-only disk: leftovers do no harm
-  }
+  removeThose(dirname(path), (name) => {
+    const rest = name.startsWith(prefix) ? name.slice(prefix.length) : '';
+    return PARTIAL.exec(rest)?.index === 0;
+  });
 }
 
-/** Removes files in `folder` left by processes of this host that have ended. Call before this process creates any. */
+/** Removes files in `folder` left by processes of this host that have ended, as far as this one may. Call before this process creates any. */
 export function removeDeadPartials(folder: string): void {
-  for (const name of ifPresentSync(() => readdirSync(folder)) ?? []) {
+  removeThose(folder, (name) => {
     const [, host, pid] = PARTIAL.exec(name) ?? [];
-    const isDead = host === HOST && (Number(pid) === process.pid || !isAlive(Number(pid)));
-    if (isDead) rmSync(join(folder, name), { force: true });
+    return host === HOST && (Number(pid) === process.pid || !isAlive(Number(pid)));
+  });
+}
+
+function removeThose(folder: string, areThey: (name: string) => boolean): void {
+  try {
+    for (const name of readdirSync(folder).filter(areThey)) rmSync(join(folder, name), { force: true });
+  } catch {
+    return; // for instance on a read-only disk, or another user's: leftovers do no harm
   }
 }
 

@@ -345,10 +345,10 @@ function counted(kind: string, names: readonly string[]): string {
 }
 
 /** The names of this command's outputs, and of the lock of one being made. */
-const OUTPUT = /\.(scores\.[a-z]+|bad\.ndjson|acuity|acuity\.lock)$/;
+export const OUTPUT = /\.(scores\.[a-z]+|bad\.ndjson|acuity|acuity\.lock)$/;
 const OWN = 'named as scores, bad rows, their records or the state';
 
-/** Whether this command writes a file of that name; `--state` may have any. */
+/** Whether this command writes a file of that name. */
 function isOwn(path: string, { state }: FindOptions): boolean {
   return OUTPUT.test(path) || (state !== undefined && path === resolve(state));
 }

@@ -10,6 +10,7 @@ import type { Engine } from './engine.js';
 import { csvSource, parquetSource, querySource, withPartitions, type Source } from './engineSources.js';
 import type { Format, LakeOptions } from '../options.js';
 import { formatOf, isRemote, type Input } from './inputs.js';
+import { TableError } from '../errors.js';
 import type { OpenInput } from './page.js';
 
 /** Opens inputs of every format. */
@@ -93,7 +94,7 @@ async function sourceOf(engine: Engine, input: ReadableInput, options: ReadOptio
 /**
  * An input's bytes, unpacked; each piece is valid until the next one is asked for. A file of a store is copied here, and
  * removed at the end.
- * @throws OperatorError that names the file if its compression is damaged or cut
+ * @throws TableError that names the file if its compression is damaged or cut
  */
 async function* bytesOf(input: ReadableInput, options: ReadOptions): AsyncGenerator<Uint8Array> {
   const { path, name, stdin } = input;
@@ -121,7 +122,7 @@ async function* bytesOf(input: ReadableInput, options: ReadOptions): AsyncGenera
     }
   } catch (error) {
     if (error instanceof Error && 'code' in error && /^Z_|ZSTD/.test(String(error.code)))
-      throw new OperatorError(`${name}: its compression is damaged, or cut short`);
+      throw new TableError(`${name}: its compression is damaged, or cut short`);
     throw error;
   }
 }

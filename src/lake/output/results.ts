@@ -87,7 +87,7 @@ export class Results {
     }
     const { inputs } = record.made;
     const marks = await this.marksOf(input);
-    const isOther = marks.length === 1 && inputs.length === 1 && marks[0]?.name !== inputs[0]?.name;
+    const isOther = marks.length > 0 && !marks.some((mark) => inputs.some(({ name }) => name === mark.name));
     const difference = differenceOf(record, this.network(), this.shapeOf(input)) ?? (isOther && 'the input');
     if (difference !== false)
       throw new OperatorError(
@@ -110,7 +110,12 @@ export class Results {
       throw new OperatorError(`its sessions are in the state, but ${output} is gone: ${BEGIN_AGAIN}`);
     }
     if (marks.length === 0 || marks.some(({ size }) => size === undefined)) {
-      if (state === undefined) return this.anew(input, 'whether its rows have changed is not known');
+      if (state === undefined || marks.length > 0)
+        return this.anew(
+          input,
+          'whether its rows have changed is not known',
+          'it is a pipe, and the state has its former sessions: give new ones by standard input, or another name',
+        );
       say(`${input.name}: finished before; whether its rows have changed since is not known`);
     }
     await this.tellBad(input, record);

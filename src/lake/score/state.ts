@@ -1,4 +1,4 @@
-import { createReadStream, existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { createReadStream, existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { OperatorError } from '../../base/errors.js';
@@ -59,6 +59,7 @@ export class StateFile {
   /** Reads what another run left; nothing if there is no file yet. @throws OperatorError */
   async load(): Promise<void> {
     if (!existsSync(this.path)) return;
+    if (!statSync(this.path).isFile()) throw this.other();
     let checksum = 0;
     /** Whether the last line was the checksum. */
     let isEnded: boolean | undefined;
@@ -98,7 +99,7 @@ export class StateFile {
   }
 
   private loadHead({ kind, format, inputs }: Head): boolean {
-    if (kind !== KIND) throw new OperatorError(`${this.path} is no state file: name another one`);
+    if (kind !== KIND) throw this.other();
     if (!FORMATS_READ.includes(format)) {
       throw new OperatorError(
         `${this.path} was written by another version: go on with that one, or remove the state and its scores to begin again`,
@@ -112,6 +113,10 @@ export class StateFile {
   private loadPerson([person, history, ...more]: readonly unknown[]): boolean {
     if (typeof person !== 'string' || typeof history !== 'string' || more.length > 0) return false;
     return this.histories.load({ person, history });
+  }
+
+  private other(): OperatorError {
+    return new OperatorError(`${this.path} is no state file: name another one`);
   }
 
   private damaged(what: string): OperatorError {

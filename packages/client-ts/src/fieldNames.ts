@@ -1,22 +1,14 @@
-import type { ObjectKind } from '#rules/fields.js';
+import { KINDS_WITHIN, type ObjectKind } from '#rules/fields.js';
 import { meantField } from '#rules/slips.js';
 import type { PredictionRequestBody } from './contract.js';
 
 /** The place of a mistyped field, such as "past_sessions.weightKg", and the field that was most likely meant. */
 type Slip = Readonly<Record<'path' | 'meant', string>>;
 
-const KINDS: Readonly<Record<string, ObjectKind>> = {
-  current_session: 'session',
-  past_sessions: 'session',
-  past_targets: 'target',
-  past_target: 'target',
-  measurements: 'measurement',
-};
-
 /** The names in `request` that are a typing error away from a field that their object lacks. */
 export function* slipsIn(request: PredictionRequestBody): Generator<Slip> {
   yield* slipsOf(request, 'request', '');
-  for (const [field, kind] of Object.entries(KINDS))
+  for (const [field, kind] of Object.entries(KINDS_WITHIN))
     for (const object of [request[field as keyof PredictionRequestBody]].flat())
       yield* slipsOf(object, kind, `${field}.`);
 }

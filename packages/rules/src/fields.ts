@@ -136,3 +136,12 @@ export const FIELD_NAMES = {
   measurement: ['score', 'value', 'on', 'reliability', 'test', 'answers', 'reactions_ms', 'result'],
 } as const;
 export type ObjectKind = keyof typeof FIELD_NAMES;
+
+/** The kinds of the objects in a request's fields, each one or a list of them. */
+export const KINDS_WITHIN: Readonly<Record<string, ObjectKind>> = {
+  current_session: 'session',
+  past_sessions: 'session',
+  past_targets: 'target',
+  [TARGETS_ALIAS]: 'target',
+  measurements: 'measurement',
+};

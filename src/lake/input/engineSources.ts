@@ -44,7 +44,7 @@ export async function parquetSource(
   return {
     what,
     from: () => from,
-    columns: columns.map(({ type }, at) => ownColumn({ name: names[at] ?? '', type }, columns[at], zone)),
+    columns: columns.map((column, at) => ownColumn(column, names[at], zone)),
     rows: Number(rows),
   };
 }
@@ -76,15 +76,11 @@ async function topNames(engine: Engine, file: string, what: string): Promise<str
   return names;
 }
 
-/** `selected` is the column as the engine names it. */
-function ownColumn(
-  { name, type }: NamedType,
-  selected: NamedType | undefined,
-  zone: string | undefined,
-): SourceColumn {
+/** A column as the engine names it, and its own name. */
+function ownColumn(selected: NamedType, name = '', zone: string | undefined): SourceColumn {
+  const { type } = selected;
   const needsZone = type === ZONED && zone === undefined;
-  const sql = quoted(selected?.name ?? name);
-  return { name, kind: kindOf(type), type, needsZone, sql, zone };
+  return { name, kind: kindOf(type), type, needsZone, sql: quoted(selected.name), zone };
 }
 
 const ZONED = 'TIMESTAMP WITH TIME ZONE';
@@ -140,7 +136,7 @@ export async function querySource(
   return {
     what,
     from: () => from,
-    columns: own.map((column, index) => ownColumn(column, columns[index], zone)),
+    columns: columns.map((column, at) => ownColumn(column, own[at]?.name, zone)),
   };
 }
 

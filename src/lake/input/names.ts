@@ -80,8 +80,6 @@ export interface InputNames {
   readonly ofPath?: ReadonlyMap<string, boolean>;
   /** Why a column can't be used as requested; undefined if it can. */
   readonly unfit?: (name: string, as: keyof HistoryColumns) => string | undefined;
-  /** @throws NamesError if a column's type can't be what its name says */
-  readonly misfit?: () => void;
 }
 
 /** How an input is read, with the remarks to make first. */
@@ -110,12 +108,11 @@ export function readNames(
   mayVary: boolean,
 ): NamesReport {
   const usual = USUAL_KEPT.filter((name) => mayVary || names?.beside.includes(name) !== false);
-  const ofHistory = history === undefined ? [] : [history.person, history.order];
-  const through = [...(keep ?? usual), ...ofHistory];
+  const through = namesBeside({ keep: keep ?? usual, history });
   // The output path contains these columns: readers of a folder tree reject files that contain them too.
   const kept = through.filter((name) => names?.ofPath?.has(name) !== true || keep?.includes(name) === true);
   const measured = measuredColumns(names?.thing === 'column' ? names.kinds.session : []);
-  const columns = { keep: [...new Set(kept)], history, measured };
+  const columns = { keep: kept, history, measured };
   const own = columns.keep.find((name) => reserved?.has(name) === true);
   if (own !== undefined)
     throw new NamesError(
@@ -123,9 +120,8 @@ export function readNames(
     );
   if (names === undefined) return { columns, found: undefined, hasMeasurements: false, warnings: [] };
   const slips = slipsOf(names, columns);
-  const [problem] = problemsOf(names, columns, { asked: [...(keep ?? []), ...ofHistory], slips });
+  const [problem] = problemsOf(names, columns, { asked: namesBeside({ keep: keep ?? [], history }), slips });
   if (problem !== undefined) throw new NamesError(problem);
-  names.misfit?.();
   const clashes = [...(names.ofPath ?? [])].filter(([, isTwice]) => isTwice);
   const warnings = clashes.map(
     ([name]) => `the ${names.thing} ${name} of the file counts, not the folder of that name`,

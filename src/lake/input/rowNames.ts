@@ -1,4 +1,4 @@
-import { FIELD_NAMES, type ObjectKind } from '#rules/fields.js';
+import { FIELD_NAMES, KINDS_WITHIN, type ObjectKind } from '#rules/fields.js';
 import { nameInAnyCase } from '#rules/slips.js';
 import { parsedJson } from '../../base/json.js';
 import { NamesError } from '../errors.js';
@@ -9,14 +9,6 @@ import { nearlyKnown, type InputNames } from './names.js';
 
 /** Rows at the beginning of an input that decide which fields it has. */
 export const ROWS_SEEN = 100;
-
-/** Where a request has objects with the contract's names. */
-const LISTS: Readonly<Record<string, ObjectKind>> = {
-  past_sessions: 'session',
-  past_targets: 'target',
-  past_target: 'target',
-  measurements: 'measurement',
-};
 
 interface Named {
   readonly kind: ObjectKind;
@@ -42,11 +34,9 @@ function* objectsOf(text: string): Generator<Named> {
   if (!isObject(row)) return;
   yield { kind: 'request', names: Object.keys(row) };
   for (const [name, value] of Object.entries(row)) {
-    const field = nameInAnyCase(name, 'request') ?? name;
-    if (field === 'current_session' && isObject(value)) yield { kind: 'session', names: Object.keys(value) };
-    const kind = LISTS[field];
-    if (kind === undefined || !Array.isArray(value)) continue;
-    for (const item of value as unknown[]) if (isObject(item)) yield { kind, names: Object.keys(item) };
+    const kind = KINDS_WITHIN[nameInAnyCase(name, 'request') ?? name];
+    for (const item of [value].flat())
+      if (kind !== undefined && isObject(item)) yield { kind, names: Object.keys(item) };
   }
 }
 

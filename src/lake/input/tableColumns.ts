@@ -92,8 +92,9 @@ export function sessionFields<C extends TableColumn>(
   return fields.toSorted((a, b) => (a.field < b.field ? -1 : 1));
 }
 
-/** The names of a table, and what each column can be used for. */
+/** The names of a table, and what each column can be used for. @throws NamesError as `sessionFields` */
 export function namesOfColumns(columns: readonly TableColumn[]): InputNames {
+  sessionFields(columns);
   const names = columns.map(({ name }) => name);
   return {
     thing: 'column',
@@ -103,7 +104,6 @@ export function namesOfColumns(columns: readonly TableColumn[]): InputNames {
       const column = columns.find((one) => one.name === name);
       return column === undefined ? undefined : misfitOf(column, as);
     },
-    misfit: () => void sessionFields(columns),
   };
 }
 
@@ -220,9 +220,10 @@ function jsonNumber(value: number): string {
 }
 
 /** A number in JSON's notation. */
-export const NUMBER = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/;
-const MANY =
-  /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?:[\s;|]+-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)*$/;
+export const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const ONE = NUMBER.source.slice(1, -1);
+const MANY = new RegExp(`^${ONE}(?:[\\s;|]+${ONE})*$`);
+
 /** No JSON if the cell begins as an array and is not one as a whole: the text after it would become fields of the session. */
 function listOfCell(cell: string): string {
   const text = cell.trim();

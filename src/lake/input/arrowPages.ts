@@ -30,7 +30,6 @@ import {
   sessionColumns,
   sessionFields,
   textField,
-  trimmedCell,
   type SessionField,
   type TableColumn,
 } from './tableColumns.js';
@@ -198,10 +197,7 @@ function besideIn(
     kept: (name, row) => kept.get(name)?.(row),
     person: (row) => (personAt(row) ?? undefined)?.toString(),
     moment: (row) => momentAt(row) as ReturnType<Page['moment']>,
-    cell(name, row) {
-      const value = cells.get(name)?.(row);
-      return typeof value === 'bigint' ? Number(value) : trimmedCell(value);
-    },
+    cell: (name, row) => cells.get(name)?.(row),
   };
 }
 

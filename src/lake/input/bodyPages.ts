@@ -137,19 +137,18 @@ const NO_UTF8: RowProblem = {
   detail: 'the line is not UTF-8, perhaps Latin-1: convert the file (iconv -f LATIN1 -t UTF-8)',
 };
 
-interface BodyReader {
-  readonly parser: WasmParser;
-  readonly readRequest: (bytes: Uint8Array) => ReturnType<RequestReader> | RowProblem;
-}
+type BodyReader = (bytes: Uint8Array) => ReturnType<RequestReader> | RowProblem;
 
-function bodyReader({ limits, constants, norms }: BodyPagesOptions, columns: RowColumns): BodyReader {
-  const parser = new WasmParser(limits, namesBeside(columns));
+function bodyReader(
+  parser: WasmParser,
+  { limits, constants, norms }: BodyPagesOptions,
+  measuredApart: boolean,
+): BodyReader {
   /** Reads lines with a recording, if there are any. */
   let ofRecordings: WasmParser | undefined;
-  const reading = { ...limits, norms, measuredApart: columns.history !== undefined };
-  const { readBody, readRequest } = readersOf(parser, reading);
+  const { readBody, readRequest } = readersOf(parser, { ...limits, norms, measuredApart });
   /** In this process: a recording within its bounds fits into its heap, and it has no callers to lose. */
-  const readRecorded: BodyReader['readRequest'] = (bytes) => {
+  const readRecorded: BodyReader = (bytes) => {
     let recorded: ReturnType<typeof readRecordingOf>;
     try {
       recorded = readRecordingOf(bytes, (ofRecordings ??= new WasmParser(limits)));
@@ -160,12 +159,9 @@ function bodyReader({ limits, constants, norms }: BodyPagesOptions, columns: Row
     // Refused, it was read all the same: for the columns beside the session.
     return recorded.kind === 'refused' ? recorded.problem : outcome;
   };
-  return {
-    parser,
-    readRequest: (bytes) => {
-      const outcome = readBody(bytes, constants);
-      return outcome === RECORDING ? readRecorded(bytes) : outcome;
-    },
+  return (bytes) => {
+    const outcome = readBody(bytes, constants);
+    return outcome === RECORDING ? readRecorded(bytes) : outcome;
   };
 }
 
@@ -175,9 +171,10 @@ function pageReader(
   columns: RowColumns,
   partitions: readonly Partition[],
 ): (lines: readonly Line[]) => Page {
-  const { parser, readRequest } = bodyReader(options, columns);
   const { history } = columns;
   const names = namesBeside(columns);
+  const parser = new WasmParser(options.limits, names);
+  const readRequest = bodyReader(parser, options, history !== undefined);
   const ownNames = names.filter((name) => !REQUEST_NAMES.has(name));
   // Values from the file's path, the same for all rows.
   const constants = new Map(partitions.map(({ name, value }) => [name, JSON.stringify(value)]));

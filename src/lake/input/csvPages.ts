@@ -13,7 +13,6 @@ import {
   sessionColumns,
   sessionFields,
   textField,
-  trimmedCell,
   valueOfCell,
   type TableColumn,
 } from './tableColumns.js';
@@ -91,7 +90,7 @@ function pageReader(
       },
       person: (row) => history && textAt(history.person, row),
       moment: (row) => history && textAt(history.order, row),
-      measured: (row) => measuredCells(measured, (name) => trimmedCell(cellIn(name, row))),
+      measured: (row) => measuredCells(measured, (name) => cellIn(name, row)),
       close: () => undefined,
     };
   };

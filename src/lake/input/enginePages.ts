@@ -26,7 +26,6 @@ import {
   sessionColumns,
   sessionFields,
   textField,
-  trimmedCell,
   type Lists,
   type SessionField,
 } from './tableColumns.js';
@@ -160,7 +159,7 @@ function besideIn(
     kept: (name, row) => kept.get(name)?.(row),
     person,
     moment,
-    cell: (name, row) => trimmedCell(cells.get(name)?.[row]),
+    cell: (name, row) => cells.get(name)?.[row],
     numberOf: (row) => (first === undefined ? (numbers?.[row] ?? NaN) : first + row),
   };
 }

@@ -247,8 +247,8 @@ function measuredColumns(names: readonly string[]): MeasuredColumn[] {
 }
 
 /**
- * The measurements in a row's cells, for its night. `cell` returns a number, a text, or null or undefined for none; a
- * reliability without a value is ignored.
+ * The measurements in a row's cells, for its night. `cell` returns a number, a text that may say one, or null or undefined
+ * for none; a reliability without a value is ignored.
  */
 export function measuredCells(
   columns: readonly MeasuredColumn[],
@@ -257,9 +257,9 @@ export function measuredCells(
   const given: GivenMeasurement[] = [];
   const findings: Finding[] = [];
   for (const { score, name, reliability: column } of columns) {
-    const value = cell(name) ?? undefined;
+    const value = measuredCell(cell(name));
     if (value === undefined) continue;
-    const reliability = (column === undefined ? undefined : cell(column)) ?? undefined;
+    const reliability = measuredCell(column === undefined ? undefined : cell(column));
     const frame = { score, value, ...(reliability === undefined ? {} : { reliability }) };
     const wrong = measurementFindings(frame, ['body']);
     for (const [field, { msg, type }] of wrong)
@@ -273,4 +273,13 @@ export function measuredCells(
       });
   }
   return findings.length === 0 ? given : { status: UNPROCESSABLE.status, detail: findings };
+}
+
+/** Text without surrounding space; a numeric text becomes a number; undefined if there is none. */
+function measuredCell(cell: unknown): unknown {
+  if (typeof cell === 'bigint') return Number(cell);
+  if (typeof cell !== 'string') return cell ?? undefined;
+  const inner = cell.trim();
+  if (inner === '') return undefined;
+  return Number.isFinite(Number(inner)) ? Number(inner) : inner;
 }

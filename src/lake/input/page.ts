@@ -46,7 +46,7 @@ export interface OpenInput {
 
 /** Columns beside the sessions of a page of a table, in the form that its reader has. */
 export interface BesideColumns extends Pick<Page, 'kept' | 'person' | 'moment' | 'numberOf' | 'keptColumns'> {
-  /** A measured cell: a number, a text, or nothing. */
+  /** A measured cell, as `measuredCells` takes it. */
   cell(name: string, row: number): unknown;
 }
 

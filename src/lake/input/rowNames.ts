@@ -10,11 +10,6 @@ import { nearlyKnown, type InputNames } from './names.js';
 /** Rows at the beginning of an input that decide which fields it has. */
 export const ROWS_SEEN = 100;
 
-interface Named {
-  readonly kind: ObjectKind;
-  readonly names: readonly string[];
-}
-
 /** The field names in the objects of some rows, and in the path of their file; undefined if no row is an object. */
 export function namesOfRows(
   rows: Iterable<Uint8Array>,
@@ -23,20 +18,21 @@ export function namesOfRows(
   const found: Record<ObjectKind, string[]> = { request: [], session: [], target: [], measurement: [] };
   const objects = Array.from(rows, (row) => [...objectsOf(Buffer.from(row).toString())]).flat();
   if (objects.length === 0) return undefined;
-  for (const { kind, names } of objects) found[kind] = [...new Set([...found[kind], ...names])];
+  for (const [kind, names] of objects) found[kind] = [...new Set([...found[kind], ...names])];
   const { request } = found;
   const ofPath = new Map(partitions.map(({ name }) => [name, request.includes(name)]));
   return { thing: 'field', kinds: found, beside: [...new Set([...request, ...ofPath.keys()])], ofPath };
 }
 
-function* objectsOf(text: string): Generator<Named> {
+/** The names in each object of a row, with its kind. */
+function* objectsOf(text: string): Generator<readonly [kind: ObjectKind, names: readonly string[]]> {
   const row = parsedJson(text); // what is no JSON is refused as such
   if (!isObject(row)) return;
-  yield { kind: 'request', names: Object.keys(row) };
+  yield ['request', Object.keys(row)];
   for (const [name, value] of Object.entries(row)) {
     const kind = KINDS_WITHIN[nameInAnyCase(name, 'request') ?? name];
     for (const item of [value].flat())
-      if (kind !== undefined && isObject(item)) yield { kind, names: Object.keys(item) };
+      if (kind !== undefined && isObject(item)) yield [kind, Object.keys(item)];
   }
 }
 
@@ -52,7 +48,7 @@ const NEARLY = new RegExp(`"\\s*(${KNOWN.join('|')})\\s*"`, 'gi');
 export function refuseNearlyKnown(row: Uint8Array, number: number, asked: readonly string[]): void {
   const text = Buffer.from(row.buffer, row.byteOffset, row.byteLength).toString();
   if (![...text.matchAll(NEARLY)].some(([name]) => !KNOWN.includes(name.slice(1, -1)))) return;
-  for (const { kind, names } of objectsOf(text))
+  for (const [kind, names] of objectsOf(text))
     for (const name of names) {
       const slip = asked.includes(name) ? undefined : nearlyKnown(name, kind, 'field');
       if (slip !== undefined) throw new NamesError(`row ${number}: ${slip}`);

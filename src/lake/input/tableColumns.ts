@@ -245,11 +245,3 @@ function isPlainArray(text: string): boolean {
 export function valueOfCell(text: string): string {
   return NUMBER.test(text) ? text : JSON.stringify(text);
 }
-
-/** Text without surrounding space; a numeric text becomes a number; undefined if empty. */
-export function trimmedCell(value: unknown): unknown {
-  if (typeof value !== 'string') return value;
-  const inner = value.trim();
-  if (inner === '') return undefined;
-  return Number.isFinite(Number(inner)) ? Number(inner) : inner;
-}

@@ -229,7 +229,6 @@ export class Run {
     const options: SinkOptions = {
       keep: report.columns.keep,
       keptTypes: opened.keptTypes?.(report.columns),
-      keptColumns: opened.keptColumns?.(report.columns),
       measured: this.isMeasured || report.hasMeasurements || histories?.areMeasured === true,
       explain: this.options.explain === true,
       model: scorer.model,

@@ -1,6 +1,7 @@
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { Table, tableFromIPC, tableToIPC } from 'apache-arrow';
 import t from 'tap';
 import { CsvTable, problemOf, textIn } from '#acuity/lake/input/csvRows.js';
 import { Engine } from '#acuity/lake/input/engine.js';
@@ -408,6 +409,10 @@ t.test('person, order and row go through to every output, which has its columns 
   const expected = await columnsOf(`* FROM '${path}'`);
   t.strictSame(await columnsOf(`* FROM '${path}' LIMIT 0`), expected);
   t.strictSame(await columnsOf(`* REPLACE (131 AS age) FROM '${path}'`), expected);
+  const none = tableToIPC(new Table(tableFromIPC(arrowOf(nights(1))).schema));
+  const { output } = await runStream([none], { format: 'arrow', history: PAST, keep: ['HR_night'] });
+  const { names } = tableFromIPC(output).schema;
+  t.strictSame(names.slice(0, 4), ['HR_night', 'person', 'at', 'row']);
 });
 
 t.test('a damaged table says so, wherever it is damaged, and the next one is read', async (t) => {

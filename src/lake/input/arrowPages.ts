@@ -3,7 +3,6 @@ import {
   Binary,
   DataType,
   Null,
-  RecordBatch,
   RecordBatchReader,
   Utf8,
   Vector,
@@ -13,6 +12,7 @@ import {
   type Decimal,
   type Field,
   type List,
+  type RecordBatch,
 } from 'apache-arrow';
 import type { SeriesLimits } from '#rules/fields.js';
 import { ColumnReader } from '../../read/columns.js';
@@ -20,7 +20,7 @@ import { batchOf } from '../output/arrowSink.js';
 import { TableError, readingError } from '../errors.js';
 import { namesBeside, type RowColumns } from './names.js';
 import { dateIn } from '../score/night.js';
-import { tablePage, type BesideColumns, type OpenInput, type Page } from './page.js';
+import { tablePage, type ArrowColumn, type BesideColumns, type OpenInput, type Page } from './page.js';
 import {
   kindOf,
   listField,
@@ -51,7 +51,6 @@ export async function openArrow(
     const names = namesOfColumns(schema.fields.map(columnOf));
     return {
       names,
-      keptColumns: ({ keep }) => plainColumns(new RecordBatch(schema, undefined), keep),
       async *pages(columns) {
         try {
           yield* arrowPages(reader, columns, limits, zone);
@@ -90,10 +89,11 @@ async function* arrowPages(
     const fields = sessionFields(batch.schema.fields.map(columnOf));
     const own = fields.map((field) => fieldIn(batch, field));
     const session = sessionColumns(own);
-    const others = plainColumns(batch, namesBeside(columns));
-    for (let first = 0; first < batch.numRows; first += ROWS_MAX) {
+    const others = batchOf(plainColumns(batch, namesBeside(columns)), batch.numRows);
+    // A stream without rows is one batch of none, which says its columns.
+    for (let first = 0; first === 0 || first < batch.numRows; first += ROWS_MAX) {
       const last = Math.min(first + ROWS_MAX, batch.numRows);
-      const beside = besideIn(others?.slice(first, last), columns, before + first + 1, zone);
+      const beside = besideIn(others.slice(first, last), columns, before + first + 1, zone);
       const read = rows.read(session, first, last);
       yield tablePage(last - first, read, beside, problemsIn(own, read, first), columns.measured);
     }
@@ -127,10 +127,11 @@ function fieldIn({ data }: RecordBatch, { field, isSeries, kind, place }: Placed
 /** @throws TableError if a list or a text of the column lies outside its values: it would be read from other rows */
 function checkPlaces(data: Data, name: string): void {
   const { length, values, valueOffsets: offsets, stride } = data as Data<List>;
+  if (length === 0) return; // its children may be missing
   const type = data.type as DataType;
   const most = (data.children[0] ?? (values as unknown as ArrayLike<unknown> | null))?.length ?? 0;
   let end = DataType.isFixedSizeList(type) ? length * stride : 0;
-  const placed = length > 0 && PLACED.some((isOne) => isOne(type)) ? length + 1 : 0;
+  const placed = PLACED.some((isOne) => isOne(type)) ? length + 1 : 0;
   for (let at = 0; at < placed; at++) {
     const next = Number(offsets[at]);
     end = next >= end ? next : Infinity;
@@ -180,19 +181,19 @@ function decimalOf(words: Uint32Array, { scale, bitWidth }: Decimal): string {
 }
 
 function besideIn(
-  batch: RecordBatch | undefined,
+  batch: RecordBatch,
   { keep, history, measured = [] }: RowColumns,
   first: number,
   zone: string | undefined,
 ): BesideColumns {
   const column = (name: string | undefined): Vector | undefined =>
-    (name === undefined ? undefined : batch?.getChild(name)) ?? undefined;
+    (name === undefined ? undefined : batch.getChild(name)) ?? undefined;
   const kept = new Map(keep.map((name) => [name, jsonOf(column(name))]));
   const personAt = valuesOf(column(history?.person));
   const momentAt = momentsOf(column(history?.order), zone);
   const cells = new Map(namesBeside({ keep: [], measured }).map((name) => [name, valuesOf(column(name))]));
   return {
-    keptColumns: batch && plainColumns(batch, keep),
+    keptColumns: plainColumns(batch, keep),
     numberOf: (row) => first + row,
     kept: (name, row) => kept.get(name)?.(row),
     person: (row) => (personAt(row) ?? undefined)?.toString(),
@@ -233,20 +234,22 @@ function jsonOf(vector: Vector | undefined): (row: number) => string {
  * The columns in forms that can be cut into pieces and written: dictionaries become values, since a file may not have
  * two of them; texts and bytes in views become contiguous, since the Arrow library cuts views at the wrong place.
  */
-function plainColumns(batch: RecordBatch, names: readonly string[]): RecordBatch | undefined {
-  const columns = names.flatMap((name) => {
+function plainColumns(batch: RecordBatch, names: readonly string[]): ArrowColumn[] {
+  return names.flatMap((name) => {
     const place = batch.schema.fields.findIndex((field) => field.name === name);
     const [field, own] = [batch.schema.fields[place], batch.data.children[place]];
     if (field === undefined || own === undefined) return [];
     const data = plainData(own);
     return [{ field: field.clone({ type: data.type }), data }];
   });
-  return columns.length === 0 ? undefined : batchOf(columns, batch.numRows);
 }
 
+/** One without rows is made anew: its children may be missing. */
 function plainData(data: Data): Data {
   const type = plainType(data.type as DataType);
-  return type === data.type ? data : (vectorFromArray([...new Vector([data])], type).data[0] ?? data);
+  return type === data.type && data.length > 0
+    ? data
+    : (vectorFromArray([...new Vector([data])], type).data[0] ?? data);
 }
 
 function plainType(type: DataType): DataType {

@@ -1,4 +1,4 @@
-import type { RecordBatch } from 'apache-arrow';
+import type { Data, Field } from 'apache-arrow';
 import { SERIES_FIELDS } from '#rules/fields.js';
 import type { QualifiedRequest } from '../../night/quality.js';
 import type { ReadRows } from '../../read/columns.js';
@@ -22,9 +22,15 @@ export interface Page {
   /** The measurements of the row read last, as the input has them. NaN as the day means the night of the row. */
   measured(row: number): readonly GivenMeasurement[] | RowProblem;
   /** The kept columns unchanged, if the input is an Arrow stream. */
-  readonly keptColumns?: RecordBatch | undefined;
+  readonly keptColumns?: readonly ArrowColumn[];
   /** Frees what only reading needs; call it after every row was read. */
   close(): void;
+}
+
+/** A column of an Arrow stream. */
+export interface ArrowColumn {
+  readonly field: Field;
+  readonly data: Data;
 }
 
 /** How kept values come: as they are in NDJSON, or as text that the engine casts to their types. */
@@ -36,8 +42,6 @@ export interface OpenInput {
   readonly names: InputNames | undefined;
   /** The engine's types of the kept columns, if it reads the input. */
   keptTypes?(columns: RowColumns): readonly string[];
-  /** The kept columns of an Arrow stream, without rows. */
-  keptColumns?(columns: RowColumns): RecordBatch | undefined;
   /** The rows, once. */
   pages(columns: RowColumns, form?: KeptForm): AsyncGenerator<Page, void, undefined>;
   /** Closes an input whose rows are not needed. */

@@ -12,39 +12,25 @@ import {
   type Data,
   type DataType,
 } from 'apache-arrow';
+import type { ArrowColumn } from '../input/page.js';
 import type { Job } from '../score/job.js';
 import type { PageSink } from '../score/scorePages.js';
 import { scoreColumns, type ScoreColumn, type SinkOptions, type WriteBytes } from './scoreColumns.js';
 
 /** Scores as a stream of Arrow. */
 
-interface Column {
-  readonly field: Field;
-  readonly data: Data;
-}
-
 /** Writes each page as a record batch: kept columns unchanged, then the scores, and the error of a bad row. */
 export function openArrowSink(write: WriteBytes, options: SinkOptions): PageSink {
   const columns = scoreColumns(options);
   const queue = new Pieces();
   const writer = new RecordBatchStreamWriter().reset(queue);
-  const batch = (kept: RecordBatch | undefined, job: Job | undefined): RecordBatch => {
-    const children = kept?.data.children ?? [];
-    const own = children.flatMap((data, index) => {
-      const field = kept?.schema.fields[index];
-      return field === undefined ? [] : [{ field, data }];
-    });
-    return batchOf([...own, ...columns.map((column) => filled(column, job))], job?.page.rows ?? 0);
-  };
-  let isEmpty = true;
   return {
     async write(job) {
-      isEmpty = false;
-      writer.write(batch(job.page.keptColumns, job));
+      const { keptColumns = [], rows } = job.page;
+      writer.write(batchOf([...keptColumns, ...columns.map((column) => filled(column, job))], rows));
       await write(queue.taken());
     },
     async end() {
-      if (isEmpty) writer.write(batch(options.keptColumns, undefined));
       writer.finish();
       await write(queue.taken());
     },
@@ -66,8 +52,8 @@ class Pieces extends AsyncByteQueue {
   }
 }
 
-function filled({ name, type, at }: ScoreColumn, job: Job | undefined): Column {
-  const cells = Array.from({ length: job?.page.rows ?? 0 }, (_, row) => job && at(job, row));
+function filled({ name, type, at }: ScoreColumn, job: Job): ArrowColumn {
+  const cells = Array.from({ length: job.page.rows }, (_, row) => at(job, row));
   const data = { BIGINT: wholeData, DOUBLE: numberData, LABEL: textData, VARCHAR: textData }[type](cells);
   return { field: new Field(name, data.type as DataType, true), data };
 }
@@ -101,7 +87,7 @@ function validityOf(cells: Cells): Uint8Array | undefined {
   return bits;
 }
 
-export function batchOf(columns: readonly Column[], length: number): RecordBatch {
+export function batchOf(columns: readonly ArrowColumn[], length: number): RecordBatch {
   const fields = columns.map(({ field }) => field);
   const children = columns.map(({ data }) => data);
   const data = makeData({ type: new Struct(fields), length, nullCount: 0, children });

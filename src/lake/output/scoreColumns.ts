@@ -1,5 +1,4 @@
 /** The columns of a table of scores, and those that NDJSON has as members. */
-import type { RecordBatch } from 'apache-arrow';
 import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import { OUTPUT_COLUMNS } from '../../model/tensors.js';
 import { hundredths } from '../../night/respond.js';
@@ -34,8 +33,6 @@ export interface SinkOptions {
   readonly isStream: boolean;
   /** The engine's types of the kept columns, in their order; text if absent. */
   readonly keptTypes?: readonly string[] | undefined;
-  /** The kept columns of an Arrow stream, without rows. */
-  readonly keptColumns?: RecordBatch | undefined;
   readonly engine: () => Promise<Engine>;
 }
 

@@ -41,6 +41,7 @@ export class Job {
     this.left = page.rows;
     this.whole = new Promise((resolve) => {
       this.resolve = resolve;
+      if (page.rows === 0) resolve();
     });
     this.scores = new Float32Array(page.rows * OUTPUT_COLUMNS);
     this.inferMs = new Float32Array(page.rows);

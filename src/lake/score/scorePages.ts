@@ -70,7 +70,6 @@ export async function scorePages(
   };
   try {
     for await (const page of pages) {
-      if (page.rows === 0) continue;
       // A page larger than `rowsMax` goes alone.
       while (underWay.rows > 0 && underWay.rows + page.rows > rowsMax) await queue[0]?.written;
       const job = new Job(page, personOrder !== undefined);

@@ -12,6 +12,7 @@ import {
   keptSql,
   orderSql,
   textSql,
+  timeSql,
   type Source,
   type SourceColumn,
 } from './engineSources.js';
@@ -64,10 +65,11 @@ export function openSources(
         return tablePage(rows, read, beside, problems, columns.measured);
       };
       const selects: string[] = [];
-      for (const source of sources)
-        selects.push(
-          `SELECT ${selectionOf(source, columns, form).list.join(', ')} FROM ${await source.from()}`,
-        );
+      for (const source of sources) {
+        const { list, times } = selectionOf(source, columns, form);
+        const selected = isSorted ? [...list, ...times] : list;
+        selects.push(`SELECT ${selected.join(', ')} FROM ${await source.from()}`);
+      }
       const all = selects.join(' UNION ALL ');
       // More threads cost more where the order is kept.
       const threads = !isSorted && sources.every((source) => source.rows !== undefined) ? 1 : undefined;
@@ -116,17 +118,18 @@ function selectionOf(source: Source, { keep, history, measured = [] }: RowColumn
   const kept = selectNamed(keep, (column) => keptSql(column, form));
   const person = history && select(textSql(columnNamed(source, history.person)));
   const moment = history && select(orderSql(columnNamed(source, history.order)));
+  const times = history === undefined ? [] : [`${timeSql(columnNamed(source, history.order))} AS time`];
   const cells = selectNamed(namesBeside({ keep: [], measured }), fieldSql);
   const mark = source.mark === undefined ? undefined : select(source.mark);
-  return { list, fields, kept, person, moment, cells, mark };
+  return { list, fields, kept, person, moment, times, cells, mark };
 }
 
 type Selection = ReturnType<typeof selectionOf>;
 
 /** One SELECT by person and time; whole numbers by their size. What is equal stays in the order in which it was read. */
 function sortedSql(rows: string, { person, moment }: Selection): string {
-  const order = `s${person}, TRY_CAST(s${moment} AS HUGEINT), s${moment}, n`;
-  return `SELECT * FROM (SELECT *, CAST(row_number() OVER () AS DOUBLE) AS n FROM (${rows})) ORDER BY ${order}`;
+  const order = `s${person}, TRY_CAST(s${moment} AS HUGEINT), s${moment}, time, n`;
+  return `SELECT * EXCLUDE (time) FROM (SELECT *, CAST(row_number() OVER () AS DOUBLE) AS n FROM (${rows})) ORDER BY ${order}`;
 }
 
 function textsAt(chunk: DuckDBDataChunk, at: number | undefined): TextAt {

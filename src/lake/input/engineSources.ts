@@ -199,6 +199,12 @@ export function orderSql(column: SourceColumn): string {
   return textSql(column);
 }
 
+/** The local time of a row as text, by which rows of one night are sorted; null if its night says as much. */
+export function timeSql({ sql, type, kind, zone }: SourceColumn): string {
+  const local = type === ZONED ? inZone(sql, zone) : sql;
+  return `CAST(${kind === 'time' ? local : 'NULL'} AS VARCHAR)`;
+}
+
 /** A time with a zone as the local time there. */
 function inZone(sql: string, zone = 'UTC'): string {
   const [, sign, hours = '0', minutes = '0'] = /^([+-])(\d\d):?(\d\d)$/.exec(zone) ?? [];

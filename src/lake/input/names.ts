@@ -113,11 +113,16 @@ export function readNames(
   const kept = through.filter((name) => names?.ofPath?.has(name) !== true || keep?.includes(name) === true);
   const measured = measuredColumns(names?.thing === 'column' ? names.kinds.session : []);
   const columns = { keep: kept, history, measured };
-  const own = columns.keep.find((name) => reserved?.has(name) === true);
-  if (own !== undefined)
-    throw new NamesError(
-      `${own} can't be kept: the output has a column of that name, so give yours another one`,
-    );
+  // Who reads tables, the engine too, takes two names that differ by case for one.
+  const folded = (name: string): string => (mayVary ? name : name.toLowerCase());
+  const taken = new Set([...(reserved ?? [])].map(folded));
+  for (const name of columns.keep) {
+    if (reserved !== undefined && taken.has(folded(name)))
+      throw new NamesError(
+        `${name} can't be kept: the output has a column of that name, so give yours another one`,
+      );
+    taken.add(folded(name));
+  }
   if (names === undefined) return { columns, found: undefined, hasMeasurements: false, warnings: [] };
   const slips = slipsOf(names, columns);
   const [problem] = problemsOf(names, columns, { asked: namesBeside({ keep: keep ?? [], history }), slips });

@@ -1,4 +1,5 @@
 /** Pages of rows from Arrow streams. */
+import { isUtf8 } from 'node:buffer';
 import {
   Binary,
   DataType,
@@ -15,6 +16,7 @@ import {
   type RecordBatch,
 } from 'apache-arrow';
 import type { SeriesLimits } from '#rules/fields.js';
+import { dayAt } from '../../base/days.js';
 import { ColumnReader } from '../../read/columns.js';
 import { batchOf } from '../output/arrowSink.js';
 import { TableError, readingError } from '../errors.js';
@@ -124,32 +126,39 @@ function fieldIn({ data }: RecordBatch, { field, isSeries, kind, place }: Placed
   return listField(field, { values: numbersOf(new Vector(own.children)), starts, ends }, isNull);
 }
 
-/** @throws TableError if a list or a text of the column lies outside its values: it would be read from other rows */
+/**
+ * @throws TableError if values of the column lie outside it: they would be those of other rows, or missing; or if a text
+ *   is not UTF-8: two people could become one
+ */
 function checkPlaces(data: Data, name: string): void {
-  const { length, values, valueOffsets: offsets, stride } = data as Data<List>;
-  if (length === 0) return; // its children may be missing
+  if (data.length === 0) return; // its children may be missing
   const type = data.type as DataType;
-  const most = (data.children[0] ?? (values as unknown as ArrayLike<unknown> | null))?.length ?? 0;
-  let end = DataType.isFixedSizeList(type) ? length * stride : 0;
-  const placed = PLACED.some((isOne) => isOne(type)) ? length + 1 : 0;
-  for (let at = 0; at < placed; at++) {
-    const next = Number(offsets[at]);
-    end = next >= end ? next : Infinity;
-  }
-  if (end > most)
-    throw new TableError(`${WHAT} is damaged: the column ${name} has lists or texts outside its values`);
+  const { values, valueOffsets: offsets } = data as Partial<Data<Utf8>>;
+  const end = endOf(data);
+  if (end > ((data.children[0] ?? values)?.length ?? 0))
+    throw new TableError(`${WHAT} is damaged: the column ${name} reaches beyond its values`);
+  const isText = DataType.isUtf8(type) || DataType.isLargeUtf8(type);
+  if (isText && values !== undefined && !isUtf8(values.subarray(Number(offsets?.[0] ?? 0), end)))
+    throw new TableError(
+      `${WHAT} can't be read: the column ${name} is not UTF-8: decode it before it is piped`,
+    );
   for (const inner of [...data.children, ...(data.dictionary?.data ?? [])]) checkPlaces(inner, name);
 }
 
-/** The types of what lies between offsets. */
-const PLACED = [
-  DataType.isList,
-  DataType.isLargeList,
-  DataType.isUtf8,
-  DataType.isLargeUtf8,
-  DataType.isBinary,
-  DataType.isLargeBinary,
-];
+/** How many values the rows of a column need; infinite if its offsets are none. */
+function endOf(data: Data): number {
+  const { length, nullCount, stride } = data;
+  const { valueOffsets: offsets } = data as Partial<Data<Utf8>>;
+  const type = data.type as DataType;
+  if (nullCount === length || DataType.isUnion(type)) return 0;
+  if (offsets === undefined) return Math.ceil((length * stride) / (DataType.isBool(type) ? 8 : 1));
+  let end = 0;
+  for (let at = 0; at <= length; at++) {
+    const next = Number(offsets[at]);
+    end = next >= end ? next : Infinity;
+  }
+  return end;
+}
 
 const NONE = new Float64Array();
 
@@ -202,12 +211,13 @@ function besideIn(
   };
 }
 
-/** Times of a column with a time zone as their dates in `given`, or in that zone. */
+/** Times of a column as days; with a time zone as their dates in `given`, or in that zone. */
 function momentsOf(vector: Vector | undefined, given: string | undefined): (row: number) => unknown {
   const type = vector?.type as DataType | undefined;
   const own = (DataType.isTimestamp(type) ? type.timezone : undefined) ?? undefined;
   const zone = own === undefined ? undefined : (given ?? own);
-  const print = zone === undefined ? Number : dateIn(zone);
+  const isTime = DataType.isTimestamp(type) || DataType.isDate(type);
+  const print = zone !== undefined ? dateIn(zone) : isTime ? dayAt : Number;
   const valueAt = valuesOf(vector);
   return (row) => {
     const value = valueAt(row);
@@ -246,10 +256,17 @@ function plainColumns(batch: RecordBatch, names: readonly string[]): ArrowColumn
 
 /** One without rows is made anew: its children may be missing. */
 function plainData(data: Data): Data {
-  const type = plainType(data.type as DataType);
-  return type === data.type && data.length > 0
-    ? data
-    : (vectorFromArray([...new Vector([data])], type).data[0] ?? data);
+  const { type } = data as { type: DataType };
+  const plain = plainType(type);
+  if (plain !== type || data.length === 0)
+    return vectorFromArray([...new Vector([data])], plain).data[0] ?? data;
+  const children = data.children.map(plainData);
+  if (children.every((inner, place) => inner === data.children[place])) return data;
+  const fields = (type.children ?? []).map((field: Field, place) =>
+    field.clone({ type: children[place]?.type as DataType }),
+  );
+  const own = Object.assign(Object.create(type) as DataType, { children: fields });
+  return data.clone(own, data.offset, data.length, data.nullCount, undefined, children);
 }
 
 function plainType(type: DataType): DataType {

@@ -1,5 +1,5 @@
 /** The streams of an Arrow input, each known to be whole. */
-import { Message } from 'apache-arrow';
+import { DataType, Message, type Field } from 'apache-arrow';
 import { OperatorError } from '../../base/errors.js';
 import { TableError } from '../errors.js';
 
@@ -65,6 +65,7 @@ export async function* onlyStream(
 
 /** The bytes of one stream, up to its end mark. @throws OperatorError for the file format, TableError */
 async function* oneStream(take: Take): AsyncGenerator<Uint8Array, void, undefined> {
+  let columns: readonly Field[] = [];
   for (;;) {
     const prefix = await take(PREFIX_BYTES);
     if (prefix.toString('latin1').startsWith(FILE_MARK))
@@ -78,6 +79,29 @@ async function* oneStream(take: Take): AsyncGenerator<Uint8Array, void, undefine
     if (length === 0) return;
     const metadata = await take(length);
     yield metadata;
-    yield await take(Message.decode(metadata).bodyLength);
+    const message = Message.decode(metadata);
+    if (message.isSchema()) columns = message.header().fields;
+    if (message.isRecordBatch()) checkRows(message.header(), columns);
+    yield await take(message.bodyLength);
   }
+}
+
+/** @throws TableError if a column has not as many rows as its batch: the library leaves rows out, or fills them up */
+function checkRows({ length, nodes }: Batch, columns: readonly Field[]): void {
+  let at = 0;
+  for (const { name, type } of columns) {
+    if (nodes[at]?.length !== length)
+      throw new TableError(
+        `the Arrow stream is damaged: the column ${name} has not as many rows as its batch`,
+      );
+    at += nodesOf(type);
+  }
+}
+
+type Batch = Readonly<{ length: number; nodes: readonly { readonly length: number }[] }>;
+
+/** The nodes of a column in a batch: its own, and those of the columns within it. */
+function nodesOf(type: DataType): number {
+  const inner: readonly Field[] = DataType.isDictionary(type) ? [] : (type.children ?? []);
+  return inner.reduce((sum, field) => sum + nodesOf(field.type as DataType), 1);
 }

@@ -41,7 +41,10 @@ export class Places {
     if (!isRemote(path)) return ifPresentSync(() => readFileSync(path, 'utf8'));
     if (!(await this.isThere(path))) return undefined;
     const engine = await this.engine();
-    const [[text] = []] = await engine.texts(`SELECT content FROM read_text(${textOf(path)})`, path);
+    const [[text] = []] = await engine.texts(
+      `SELECT content FROM read_text(${textOf(patternOf(path))})`,
+      path,
+    );
     return text ?? undefined;
   }
 

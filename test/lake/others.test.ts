@@ -193,6 +193,29 @@ t.test('a lake in S3 is scored to S3, a Delta table by --sql: as the file is', {
     t.match(await acuity(['score', `s3://nights/lake/${name}`, ...httpfs, ...kept, out], env), { code: 0 });
     t.equal(scoresIn(out), scoresIn(join(dir, 'here')), name);
   }
+  // A key like a pattern, and the scores and bad rows of a result that was there before.
+  mkdirSync(join(dir, 'former'));
+  for (const [name, age] of Object.entries({ '[1]': 131, '2': 30 })) {
+    writeFileSync(join(dir, `former/${name}.csv`), `age\n${age}\n`);
+    for (const of of ['scores', 'bad']) writeFileSync(join(dir, `former/${name}.${of}.ndjson`), 'old\n');
+  }
+  await python('hive.py', ['put', join(dir, 'former')], env);
+  const again = ['s3://nights/lake/[[2]*.csv', ...httpfs, '--to', 'ndjson', '--out-dir', 's3://nights/lake'];
+  t.match(await acuity(['score', ...again], env), { code: 65, stderr: /2 lines in .* 1 bad/ });
+  const former = ['[[]1].scores', '2.bad'].map((name) => `'s3://nights/lake/${name}.ndjson'`);
+  const sizes = [
+    '--sql',
+    `SELECT size AS age FROM read_blob([${former.join()}])`,
+    ...httpfs,
+    '--keep',
+    'age',
+  ];
+  t.match(await acuity(['score', ...sizes, '--to', 'ndjson', '--out-dir', dir], env), { code: 0 });
+  const { length } = rowsOf(readFileSync(join(dir, 'query.scores.ndjson'), 'utf8')).filter(
+    ({ age }) => age === 1,
+  );
+  t.equal(length, 2, 'a blank line in their places');
+  t.match(await acuity(['score', ...again], env), { stderr: /2 of 2 files are finished already/ });
   // Before any row is scored: a store that lacks the bucket, and a key that the engine reads as another one.
   const toNowhere = await run(file, ...httpfs, '--out-dir', 's3://nowhere');
   t.match(toNowhere.stderr, /there is no such bucket: make it first/);

@@ -19,8 +19,9 @@ import type { WriteBytes } from './scoreColumns.js';
  *   5  the state, if any                               aside gets its names
  *   6  bad rows, then scores: their names              finished
  *
- * In a store nothing is removed or renamed, but each file is whole or not there: an empty record first, then bad rows,
- * scores, the record; killed before the last, the input is scored, or is an error if a state lacks it.
+ * In a store nothing is removed or renamed, but each file is whole or not there: an empty record first, then bad rows (if
+ * there are none, an empty file in the place of former ones), scores, the record; killed before the last, the input is
+ * scored, or is an error if a state lacks it.
  */
 
 /** Where complete results wait for their names. */
@@ -61,8 +62,9 @@ export async function deliver(
   { record, save, places }: { readonly record: string; readonly save: () => void; readonly places: Places },
 ): Promise<void> {
   if (isRemote(input.output)) {
-    await places.write(input.record, '\n');
+    await places.write(input.record, '');
     if (bad.isThere) await places.upload(bad.path, input.bad);
+    else if (await places.isThere(input.bad)) await places.write(input.bad, '');
     await places.upload(scores.path, input.output);
     await places.write(input.record, record);
     return save();

@@ -113,6 +113,9 @@ t.test('what is not read of a folder is told', async (t) => {
   const through = await read(root, ['lake/k=*/?.csv']);
   t.strictSame(through.names, ['lake/k=1/a.csv']);
   t.match(through.told, [/: not read: 2 a link to no file: name what it leads to \(k=2, k=3\)$/]);
+  const twice = await read(root, ['far', 'lake']);
+  t.strictSame(twice.names, ['far/c.csv', 'far/deep/b.csv', 'lake/_k=1/a.csv', 'lake/k=1/a.csv']);
+  t.match(twice.told.at(-1), /^not read: 1 read by another name \(.*lake\/n\.csv\)$/);
   const hive = await read(root, ['lake'], { format: 'parquet' });
   t.ok(hive.names.includes('lake/000000_0'), 'as Hive names its files');
   const written = ['a.scores.csv', 'a.scores.parquet', 'a.bad.ndjson', 'out/a.scores.csv', 'state.json'];

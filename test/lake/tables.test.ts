@@ -142,7 +142,7 @@ t.test('samples and numbers of every kind are read as a body would be, or refuse
 t.test('a path means one file, with any letters in it', async (t) => {
   const dir = t.testdir({ 'c[1].csv': 'id,age\n7,30\n', 'c1.csv': 'id,age\n8,30\n' });
   await table(join(dir, 'a1.parquet'), '99 AS id, 30 AS age');
-  for (const name of ['a[1].parquet', "a'; DROP TABLE x; --.parquet", 'a"b.parquet']) {
+  for (const name of ['a[1].parquet', "a'; DROP TABLE x; --.parquet", 'a"b.parquet', 'a\nb.parquet']) {
     const path = await table(join(dir, name), '1 AS id, 30 AS age');
     t.match((await scoreOne(path, { to: 'ndjson' })).rows, [{ id: 1 }], name);
   }

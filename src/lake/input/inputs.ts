@@ -1,4 +1,5 @@
 import { OperatorError } from '../../base/errors.js';
+import { ifPresentSync } from '../../base/files/fileError.js';
 import { existsSync, readdirSync, realpathSync, statSync, type Dirent } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import type { Format, ScoreOptions } from '../options.js';
@@ -33,8 +34,8 @@ export interface NamedFormat {
 }
 
 export function formatOf(name: string): NamedFormat {
-  const [, inner = name, packed] = /^(.*)\.(gz|zst|zstd)$/i.exec(name) ?? [];
-  const [, stem = inner, ending = ''] = /^(.*)\.([^.]+)$/.exec(inner) ?? [];
+  const [, inner = name, packed] = /^(.*)\.(gz|zst|zstd)$/is.exec(name) ?? [];
+  const [, stem = inner, ending = ''] = /^(.*)\.([^.]+)$/s.exec(inner) ?? [];
   const format = ENDINGS[ending.toLowerCase()];
   const compression = packed === undefined ? undefined : packed.toLowerCase() === 'gz' ? 'gzip' : 'zstd';
   return { stem: format === undefined ? inner : stem, format, compression };
@@ -99,13 +100,22 @@ interface NamedFile {
  */
 export async function findInputs(names: readonly string[], options: FindOptions): Promise<Input[]> {
   const named = new Map<string, NamedFile>();
+  const others = new Set<string>();
   for (const name of names)
-    for (const file of await filesOf(name, options)) if (!named.has(file.path)) named.set(file.path, file);
-  const own = [...named.keys()].filter((path) => isOwn(path, options));
+    for (const file of await filesOf(name, options)) {
+      const real = isRemote(file.path)
+        ? file.path
+        : (ifPresentSync(() => realpathSync(file.path)) ?? file.path);
+      const before = named.get(real);
+      if (before === undefined) named.set(real, file);
+      else if (before.path !== file.path) others.add(file.path);
+    }
+  const files = [...named.values()];
+  const own = files.map(({ path }) => path).filter((path) => isOwn(path, options));
   if (own.length === named.size) throw new OperatorError(`no file can be scored: ${counted(OWN, own)}`);
   if (own.length > 0) options.say(`not read: ${counted(OWN, own)}`);
-  const others = [...named.values()].filter(({ path }) => !isOwn(path, options));
-  const inputs = others.map((file) => inputOf(file, options));
+  if (others.size > 0) options.say(`not read: ${counted('read by another name', [...others])}`);
+  const inputs = files.filter(({ path }) => !isOwn(path, options)).map((file) => inputOf(file, options));
   if (!areOnlyRead(options)) refuseSharedOutputs(inputs);
   const valueOf = ({ partitions }: Input): string | null | undefined =>
     partitions.find(({ name }) => name === options.history?.order)?.value;
@@ -271,7 +281,7 @@ function regExpOf(pattern: string): RegExp {
     if (part === '*' || part === '?') return part === '*' ? '[^/]*' : '[^/]';
     return part.length > 1 ? part.replace(/^\[!/, '[^').replaceAll('\\', '\\\\') : `\\${part}`;
   });
-  return new RegExp(`^${source}(/|$)`);
+  return new RegExp(`^${source}(/|$)`, 's');
 }
 
 /** An entry of a folder, or a file of a store, which has no `entry`. */

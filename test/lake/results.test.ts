@@ -125,7 +125,15 @@ const CHANGES: readonly (readonly [change: (dir: string) => void, told: RegExp, 
     /0.ndjson: it has changed since its scores were made, and it is scored again/,
     /it was written again, and the state has its former/,
   ],
-  ...['', '{"kind":"acuity result"', '{}', 'null', '[]', undefined].map((left) => {
+  ...[
+    '',
+    '{"kind":"acuity result"',
+    '{}',
+    'null',
+    '[]',
+    '{"kind":"acuity result","format":1,"made":{"inputs":[]}}',
+    undefined,
+  ].map((left) => {
     const change = (dir: string): void => {
       rmSync(join(dir, '_0.acuity'));
       if (left !== undefined) writeFileSync(join(dir, '_0.acuity'), left);

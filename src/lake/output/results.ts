@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto';
 import { lstatSync, readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { type Static, Type } from 'typebox';
+import { Value } from 'typebox/value';
 import { messageOf, OperatorError } from '../../base/errors.js';
 import { ifPresentSync } from '../../base/files/fileError.js';
 import { withFileLock } from '../../base/files/fileLock.js';
@@ -13,34 +15,44 @@ import { TryAgainError } from '../errors.js';
 import { isRemote, type Input } from '../input/inputs.js';
 import { OutputFiles, deliver, nameAside } from './outputs.js';
 import type { ScoreOptions } from '../options.js';
-import { Places, type Mark } from '../places.js';
+import { Places } from '../places.js';
 import type { RowTally } from '../score/scorePages.js';
 import type { StateFile } from '../score/state.js';
+
+const KIND = 'acuity result';
 
 /**
  * The record beside a result, `_STEM.acuity`: the command that made it and the inputs as they were when reading began. A
  * later run knows by it alone whether the result is finished. SQL and addresses are in it as digests.
  */
-interface ResultRecord {
-  readonly made: {
+const RECORD = Type.Object({
+  kind: Type.Literal(KIND),
+  format: Type.Literal(1),
+  made: Type.Object({
     /** acuity's version. */
-    readonly acuity: string;
+    acuity: Type.String(),
     /** The hash of the network's manifest. */
-    readonly network: string;
-    readonly options: Shape;
-    /** Names are relative to the record. */
-    readonly inputs: readonly (Mark & { readonly name: string })[];
-    readonly lines: number;
-    readonly bad: number;
-  };
+    network: Type.String(),
+    options: Type.Record(Type.String(), Type.Unknown()),
+    /** A `Mark` each; names are relative to the record. */
+    inputs: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        size: Type.Optional(Type.Number()),
+        modified: Type.Optional(Type.String()),
+      }),
+    ),
+    lines: Type.Integer(),
+    bad: Type.Integer(),
+  }),
   /** Set once --accept-bad took its bad rows as they are. */
-  readonly accepted?: true;
-}
+  accepted: Type.Optional(Type.Literal(true)),
+});
+type ResultRecord = Pick<Static<typeof RECORD>, 'made' | 'accepted'>;
 
 /** The options and variables that shape a result, by name; null is none given. */
 export type Shape = Readonly<Record<string, unknown>>;
 
-const KIND = 'acuity result';
 const BEGIN_AGAIN = 'remove the state and all scores to begin again';
 
 export interface ResultsOptions extends Pick<ScoreOptions, 'again' | 'acceptBad'> {
@@ -181,9 +193,8 @@ export class Results {
 
   /** The record beside the result of an input; undefined if there is none, or it can't be read. */
   private async recordOf({ record: path }: Input): Promise<ResultRecord | undefined> {
-    const record = parsedJson((await this.places.read(path)) ?? '') as
-      (ResultRecord & { readonly kind?: unknown }) | null | undefined;
-    return record?.kind === KIND && Array.isArray(record.made?.inputs) ? record : undefined;
+    const record = parsedJson((await this.places.read(path)) ?? '');
+    return Value.Check(RECORD, record) ? record : undefined;
   }
 
   /** The inputs as they are now; none of a SELECT, whose tables are not known. */

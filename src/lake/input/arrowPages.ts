@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import {
   Binary,
+  BinaryView,
   DataType,
   Null,
   RecordBatchReader,
@@ -137,8 +138,10 @@ function checkPlaces(data: Data, name: string): void {
   const end = endOf(data);
   if (end > ((data.children[0] ?? values)?.length ?? 0))
     throw new TableError(`${WHAT} is damaged: the column ${name} reaches beyond its values`);
-  const isText = DataType.isUtf8(type) || DataType.isLargeUtf8(type);
-  if (isText && values !== undefined && !isUtf8(values.subarray(Number(offsets?.[0] ?? 0), end)))
+  const isText = values !== undefined && (DataType.isUtf8(type) || DataType.isLargeUtf8(type));
+  const texts = isText ? [values.subarray(Number(offsets?.[0] ?? 0), end)] : [];
+  const views = DataType.isUtf8View(type) ? new Vector([data.clone(new BinaryView())]) : [];
+  if (![...texts, ...views].every((bytes) => bytes === null || isUtf8(bytes)))
     throw new TableError(
       `${WHAT} can't be read: the column ${name} is not UTF-8: decode it before it is piped`,
     );

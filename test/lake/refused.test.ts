@@ -71,6 +71,7 @@ const FILES: Readonly<Record<string, readonly Case[]>> = {
   'csv.gz': [
     ['no gzip', /./],
     [gzipSync(CSV.repeat(50)).subarray(0, -12), /0.csv.gz.* cut short/],
+    [Buffer.concat([gzipSync(CSV), Buffer.alloc(99), gzipSync(LINE)]), /0.csv.gz.* damaged/],
   ],
   jsonl: [
     ['{"id":1,"HR_night":[60],"age":30}\n', /within current_session/],

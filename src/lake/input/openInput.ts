@@ -1,7 +1,7 @@
 import { OperatorError } from '../../base/errors.js';
 import { createReadStream, fstatSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { pipeline, type Readable, type Transform } from 'node:stream';
+import { pipeline, type Readable } from 'node:stream';
 import zlib from 'node:zlib';
 import { openLines, type BodyPagesOptions } from './bodyPages.js';
 import { openCsv } from './csvPages.js';
@@ -110,21 +110,44 @@ async function* bytesOf(input: ReadableInput, options: ReadOptions): AsyncGenera
   const { onBytes } = options;
   const { compression } = formatOf(path);
   if (compression === undefined) return yield* piecesOf(path, onBytes);
-  const file = createReadStream(path, { highWaterMark: CHUNK_BYTES });
-  // Not compose(): it has moments without a listener, in which a damaged file ends the process.
-  const bytes: AsyncIterable<Buffer> = pipeline(file, decompressor(compression), () => {});
-  let told = 0;
-  try {
-    for await (const piece of bytes) {
-      yield piece;
-      onBytes(file.bytesRead - told);
-      told = file.bytesRead;
+  const damaged = (): TableError => new TableError(`${name}: its compression is damaged, or cut short`);
+  // A file may hold several, one after the other: zstd's decompressor reads one, gzip's ends at zeros.
+  for (let start = 0; ;) {
+    const file = createReadStream(path, { highWaterMark: CHUNK_BYTES, ...(start > 0 && { start }) });
+    // Not compose(): it has moments without a listener, in which a damaged file ends the process.
+    const bytes = pipeline(file, withZeros, decompressor(compression), () => {});
+    let told = 0;
+    try {
+      for await (const piece of bytes) {
+        yield piece as Buffer;
+        onBytes(bytes.bytesWritten - told);
+        told = bytes.bytesWritten;
+      }
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && /^Z_|ZSTD/.test(String(error.code))) throw damaged();
+      throw error;
     }
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && /^Z_|ZSTD/.test(String(error.code)))
-      throw new TableError(`${name}: its compression is damaged, or cut short`);
-    throw error;
+    if (bytes.bytesWritten === 0 || bytes.bytesWritten > file.bytesRead) throw damaged();
+    start += bytes.bytesWritten;
+    if (bytes.bytesWritten === file.bytesRead || (await isPadding(path, start))) return;
   }
+}
+
+/** Zeros after the last piece: a decompressor takes of them only where its file was cut, which zstd's does not tell. */
+async function* withZeros(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let last: Buffer | undefined;
+  for await (const piece of pieces) {
+    if (last !== undefined) yield last;
+    last = piece;
+  }
+  if (last !== undefined) yield Buffer.concat([last, Buffer.alloc(16)]);
+}
+
+/** Whether nothing but zeros follows. */
+async function isPadding(path: string, start: number): Promise<boolean> {
+  for await (const rest of createReadStream(path, { start }))
+    if ((rest as Buffer).some((byte) => byte !== 0)) return false;
+  return true;
 }
 
 /** The pieces of a file, the next read ahead: new memory for each would cost more than reading. */
@@ -148,9 +171,9 @@ async function* piecesOf(path: string, onBytes: (count: number) => void): AsyncG
   }
 }
 
-function decompressor(compression: 'gzip' | 'zstd'): Transform {
+function decompressor(compression: 'gzip' | 'zstd'): zlib.Gunzip {
   if (compression === 'gzip') return zlib.createGunzip({ chunkSize: CHUNK_BYTES });
-  const { createZstdDecompress } = zlib as { createZstdDecompress?: () => Transform };
+  const { createZstdDecompress } = zlib as { createZstdDecompress?: () => zlib.Gunzip };
   if (createZstdDecompress !== undefined) return createZstdDecompress();
   throw new OperatorError('Zstandard takes Node 22.15 or newer: decompress it first (zstd -dc), or use gzip');
 }

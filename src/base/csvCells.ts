@@ -23,8 +23,8 @@ export class CsvError extends Error {
 /** Finds the records of a text, one by one, and their cells. */
 export class CsvCells {
   /** Where each cell begins and ends, without its quotes. */
-  starts: Int32Array;
-  ends: Int32Array;
+  readonly starts: Int32Array;
+  readonly ends: Int32Array;
   /** How many cells the record found last has. */
   count = 0;
   /** After `next` found no end: a shorter text, after which the record goes on in the same way. */
@@ -36,13 +36,14 @@ export class CsvCells {
   private readonly letters: readonly number[];
   private readonly found: number[] = [];
 
-  /** `width`: the cells of a record whose places are noted; more are only counted. */
+  /** `width`: the cells of a record whose places are noted; more are only counted. `records`: how many have room. */
   constructor(
     delimiter: string,
     private readonly width = CELLS_MAX,
+    records = 1,
   ) {
-    this.starts = new Int32Array(width);
-    this.ends = new Int32Array(width);
+    this.starts = new Int32Array(records * width);
+    this.ends = new Int32Array(records * width);
     this.delimiter = delimiter.charCodeAt(0);
     this.letters = [this.delimiter, LINE_FEED, RETURN];
   }

@@ -68,14 +68,8 @@ export async function openArrow(
   }
 }
 
-interface PlacedColumn extends TableColumn {
-  readonly place: number;
-}
-
-type PlacedField = ReturnType<typeof sessionFields<PlacedColumn>>[number];
-
-function columnOf({ name, type }: Field, place: number): PlacedColumn {
-  return { name, kind: kindOf(String(type)), type: String(type), place };
+function columnOf({ name, type }: Field): TableColumn {
+  return { name, kind: kindOf(String(type)), type: String(type) };
 }
 
 async function* arrowPages(
@@ -87,10 +81,11 @@ async function* arrowPages(
   const rows = new ColumnReader(limits);
   let before = 0;
   for await (const batch of reader) {
-    for (const [place, { name }] of batch.schema.fields.entries())
-      checkPlaces(batch.data.children[place] ?? makeData({ type: new Null() }), name);
-    const fields = sessionFields(batch.schema.fields.map(columnOf));
-    const own = fields.map((field) => fieldIn(batch, field));
+    const all = batch.schema.fields.map((field, place) => {
+      return { ...columnOf(field), data: batch.data.children[place] ?? makeData({ type: new Null() }) };
+    });
+    for (const { data, name } of all) checkPlaces(data, name);
+    const own = sessionFields(all).map((column) => fieldIn(column, plainData(column.data)));
     const session = sessionColumns(own);
     const others = batchOf(plainColumns(batch, namesBeside(columns)), batch.numRows);
     // A stream without rows is one batch of none, which says its columns.
@@ -105,8 +100,10 @@ async function* arrowPages(
 }
 
 /** A column as plain numbers, lists of them, or texts. */
-function fieldIn({ data }: RecordBatch, { field, isSeries, kind, place }: PlacedField): SessionField {
-  const own = plainData(data.children[place] ?? makeData({ type: new Null() }));
+function fieldIn(
+  { field, isSeries, kind }: ReturnType<typeof sessionFields>[number],
+  own: Data,
+): SessionField {
   const vector = new Vector([own]);
   const isNull = (row: number): boolean => kind === 'null' || !own.getValid(row);
   if (kind === 'text') {

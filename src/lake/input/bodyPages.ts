@@ -15,7 +15,7 @@ import type { Partition } from './inputs.js';
 import { namesBeside, type RowColumns } from './names.js';
 import { NamesError, rowProblem, type RowProblem } from '../errors.js';
 import type { OpenInput, Page } from './page.js';
-import { ROWS_SEEN, namesOfRows, refuseNearlyKnown } from './rowNames.js';
+import { ROWS_SEEN, isObject, namesOfRows, refuseNearlyKnown } from './rowNames.js';
 
 export interface BodyPagesOptions {
   readonly limits: SeriesLimits;
@@ -36,7 +36,7 @@ const ROWS_MAX = 512;
 export async function openLines(
   input: AsyncIterable<Uint8Array>,
   options: BodyPagesOptions,
-  partitions: readonly Partition[] = [],
+  partitions: readonly Partition[],
 ): Promise<OpenInput> {
   const lines = linesOf(input, options.bodyMaxBytes);
   // The first chunk decides the names, because a caller may wait for the scores of its first line.
@@ -110,8 +110,7 @@ const FORMS: readonly (readonly [form: RegExp, words: string])[] = [
 /** @throws NamesError */
 function refuseOtherForms(piece: string): void {
   const head = piece.replace(/^\xef\xbb\xbf/, '').trimStart();
-  const row = parsedJson(/^[^\n]*/.exec(head)?.[0] ?? '');
-  if (typeof row === 'object' && row !== null && !Array.isArray(row)) return;
+  if (isObject(parsedJson(/^[^\n]*/.exec(head)?.[0] ?? ''))) return;
   const [, words] = FORMS.find(([form]) => form.test(head)) ?? [];
   if (words !== undefined) throw new NamesError(words);
 }

@@ -81,11 +81,9 @@ export class CsvTable {
     { delimiter, names }: Pick<Header, 'delimiter' | 'names'>,
   ) {
     this.names = names;
-    this.cells = new CsvCells(delimiter, names.length);
     const rows = Math.max(1, Math.min(ROWS_MAX, Math.floor(PAGE_CELLS_MAX / names.length)));
     this.marks = new Uint8Array(rows);
-    this.cells.starts = new Int32Array(rows * names.length);
-    this.cells.ends = new Int32Array(rows * names.length);
+    this.cells = new CsvCells(delimiter, names.length, rows);
   }
 
   /** @throws TableError */

@@ -47,7 +47,7 @@ export function namesBeside({ keep, history, measured = [] }: RowColumns): strin
   return [...new Set([...keep, ...ofHistory, ...ofMeasured])];
 }
 
-export const USUAL_KEPT = ['id', 'custom_id'] as const;
+const USUAL_KEPT = ['id', 'custom_id'] as const;
 
 /** The contract's name for a column, in any case: Hive and unquoted SQL write lower case; undefined for others. */
 export function fieldOf(column: string): string | undefined {
@@ -131,20 +131,16 @@ export function readNames(
   const warnings = clashes.map(
     ([name]) => `the ${names.thing} ${name} of the file counts, not the folder of that name`,
   );
+  // With a history for each person any row of NDJSON may bring some; else only a row with a history of its own.
+  const isOfRequests =
+    names.thing === 'field' && (history !== undefined || names.kinds.request.includes('history'));
   return {
     columns,
     found: foundLine(names, measured),
     header: new Map(names.kinds.session.map((name) => [fieldOf(name) ?? name, name])),
-    hasMeasurements: ofRequests(names, history) || measured.length > 0,
+    hasMeasurements: isOfRequests || measured.length > 0,
     warnings: [...slips, ...warnings],
   };
-}
-
-/**
- * With a history for each person any row of NDJSON may bring measurements; else only a row with a history of its own.
- */
-function ofRequests({ thing, kinds }: InputNames, history: HistoryColumns | undefined): boolean {
-  return thing === 'field' && (history !== undefined || kinds.request.includes('history'));
 }
 
 /** Reasons that prevent scoring, the first one first. */

@@ -36,7 +36,7 @@ function* objectsOf(text: string): Generator<readonly [kind: ObjectKind, names: 
   }
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

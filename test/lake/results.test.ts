@@ -15,10 +15,12 @@ import {
 } from 'node:fs';
 import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import t, { type Test } from 'tap';
 import { partialName } from '#acuity/base/files/atomicFile.js';
 import { dateOf } from '#acuity/base/days.js';
+import { OperatorError } from '#acuity/base/errors.js';
 import { seededRandom } from '#acuity/base/random.js';
 import { Histories } from '#acuity/lake/score/histories.js';
 import { StateFile } from '#acuity/lake/score/state.js';
@@ -117,6 +119,18 @@ class Meanwhile extends FormulaScorer {
     return super.admit(request, who);
   }
 }
+
+t.test('an output that the engine can’t write is no damaged table, and leaves nothing', async (t) => {
+  const { dir, path } = lake(t, [30]);
+  const own = (name: string): boolean => name.startsWith(`acuity-lake-${process.pid}-`);
+  const scorer = new Meanwhile(() => {
+    for (const name of readdirSync(tmpdir()).filter(own)) rmSync(join(tmpdir(), name), { recursive: true });
+  });
+  const { error } = await runLake([path], { to: 'parquet', scorer });
+  t.match(error, { message: /^the output can't be written: / });
+  t.notMatch(error, OperatorError, 'exit code 74');
+  t.strictSame(readdirSync(dir), ['0.ndjson']);
+});
 
 /** The next run tells of a change of an input or its result; one with a state ends with an error. */
 const CHANGES: readonly (readonly [change: (dir: string) => void, told: RegExp, withState: RegExp])[] = [

@@ -117,12 +117,12 @@ export class Engine {
     return reader.getRows().map((row) => row.map((value) => (value === null ? null : String(value))));
   }
 
-  async run(sql: string, what: string, values: DuckDBValue[] = []): Promise<void> {
+  async run(sql: string, what: Subject, values: DuckDBValue[] = []): Promise<void> {
     await told(what, () => this.connection.run(sql, values));
   }
 
   /** A new table, with columns c0, c1 … of `types`, to be filled. */
-  async table(types: readonly HeldType[], what: string): Promise<EngineTable> {
+  async table(types: readonly HeldType[], what: Subject): Promise<EngineTable> {
     const name = `table_${this.tables++}`;
     await this.run(
       `CREATE TABLE ${name} (${types.map((type, place) => `c${place} ${type}`).join(', ')})`,
@@ -151,13 +151,14 @@ export class Engine {
 
   /** Copies a finished file into a store, byte by byte: it is there as a whole, or not at all. */
   async upload(path: string, target: string): Promise<void> {
-    await this.run('CREATE OR REPLACE TABLE pieces (bytes BLOB)', target);
+    const what = { written: target };
+    await this.run('CREATE OR REPLACE TABLE pieces (bytes BLOB)', what);
     // Of no bytes the engine makes no file, and leaves the former one: a blank line is no row either.
     const isEmpty = statSync(path).size === 0;
     for await (const piece of isEmpty ? [Buffer.from('\n')] : createReadStream(path, { highWaterMark: MEBI }))
-      await this.run('INSERT INTO pieces VALUES ($1)', target, [blobValue(piece as Buffer)]);
-    await this.run(`COPY pieces TO ${textOf(target)} (FORMAT blob)`, target);
-    await this.run('DROP TABLE pieces', target);
+      await this.run('INSERT INTO pieces VALUES ($1)', what, [blobValue(piece as Buffer)]);
+    await this.run(`COPY pieces TO ${textOf(target)} (FORMAT blob)`, what);
+    await this.run('DROP TABLE pieces', what);
   }
 
   /** The other way: copies a file of a store into `folder`; all of it is in memory meanwhile. @throws TableError */
@@ -214,8 +215,11 @@ export class Engine {
   }
 }
 
-/** @throws OperatorError, TableError: the engine's errors in its own words */
-export async function told<T>(what: string, work: () => T | Promise<T>): Promise<T> {
+/** A table that the engine reads, or an output that it writes, which is no damaged table if it fails. */
+type Subject = string | { readonly written: string };
+
+/** @throws OperatorError, TableError, Error: the engine's errors in its own words */
+export async function told<T>(what: Subject, work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -224,17 +228,19 @@ export async function told<T>(what: string, work: () => T | Promise<T>): Promise
 }
 
 /** The engine's error in one line, without what stands in the data: its messages quote lines and values. */
-function engineError(error: unknown, what: string): Error {
+function engineError(error: unknown, what: Subject): Error {
   if (error instanceof OperatorError) return error;
   const message = messageOf(error);
   const line = /on Line: (\d+)/.exec(message)?.[1];
   const place = line === undefined ? '' : ` in line ${line}`;
   const [words] = KNOWN.flatMap(([isIt, own]) => (isIt.test(message) ? [own] : []));
-  const told =
+  const told = words ?? message.split('\n', 1)[0]?.replace(/^[\w -]+ Error: /, '');
+  if (typeof what !== 'string') return new Error(`${what.written} can't be written: ${told}`);
+  return new TableError(
     words !== undefined || line === undefined
-      ? `can't be read${place}: ${words ?? message.split('\n', 1)[0]?.replace(/^[\w -]+ Error: /, '')}`
-      : `is no CSV${place}: check its quotes and its delimiter`;
-  return new TableError(`${what} ${told}`);
+      ? `${what} can't be read${place}: ${told}`
+      : `${what} is no CSV${place}: check its quotes and its delimiter`,
+  );
 }
 
 const KNOWN: readonly (readonly [RegExp, string])[] = [

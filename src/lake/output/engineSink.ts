@@ -14,7 +14,7 @@ import { quoted, textOf } from '../input/sql.js';
 /** Scores as Parquet, by a table of the engine. */
 
 const FILE_CHUNK_BYTES = 1 << 20;
-const WHAT = 'the output';
+const WHAT = { written: 'the output' };
 
 /** Collects scored rows in a table, column by column, which is written as a file at the end, and that as bytes. */
 export async function openEngineSink(write: WriteBytes, options: SinkOptions): Promise<PageSink> {

@@ -498,6 +498,23 @@ t.test('--sort: the rows of all files come by person and night, and none is late
   const numbers = valuesOf(rows, 'row').map(Number);
   t.strictSame(new Set(numbers), new Set(Array.from({ length: 30 }, (_, n) => n + 1)), 'as they were read');
   t.strictSame(ids(rows), ids((await scoreOne(one, asked)).rows));
+  const types = [
+    `7 AS person, DATE '2026-01-01' AS at`,
+    `'007' AS person, TIMESTAMP '2026-01-01 02:03:04' AS at`,
+  ];
+  const several = await Promise.all(types.map((row) => table(fileOf(t, 'a.parquet'), `${row}, 30 AS age`)));
+  const mixed = await runLake(several, { ...asked, to: 'parquet', outDir: folder(t) });
+  const [second, first] = mixed.files[0]?.rows ?? [];
+  t.match(
+    [first, second],
+    [
+      { person: '7', at: '2026-01-01' },
+      { person: '007', at: '2026-01-01 02:03:04' },
+    ],
+  );
+  const measured = await table(fileOf(t, 'b.parquet'), `${types[1]}, 30 AS age, 50 AS measured_attention`);
+  const refused = await runLake([several[0] ?? '', measured], { ...asked, outDir: folder(t) });
+  t.equal(refused.tally.badLines, 1, 'the scorer takes no measurements, also where only one file has them');
   const night = `'n' AS id, 'p0' AS person, DATE '2026-01-01' AS at, 30 AS age`;
   const other = await table(join(folder(t), 'other.parquet'), night);
   const odd = await runLake([one, other], { ...asked, outDir: folder(t) });

@@ -17,7 +17,7 @@ import {
   type SourceColumn,
 } from './engineSources.js';
 import { TableError } from '../errors.js';
-import { namesBeside, type RowColumns } from './names.js';
+import { fieldOf, namesBeside, type RowColumns } from './names.js';
 import { tablePage, type BesideColumns, type KeptForm, type OpenInput, type Page } from './page.js';
 import {
   listField,
@@ -39,11 +39,12 @@ export function openSources(
   isSorted: boolean,
 ): OpenInput {
   checkAlike(tables);
-  const sources = tables.length === 1 ? tables : tables.map(withDoubles);
-  const [first = tables[0]] = sources;
+  const sources: readonly [Source, ...Source[]] =
+    tables.length === 1 ? tables : [withDoubles(tables[0]), ...tables.slice(1).map(withDoubles)];
+  const [first] = sources;
   return {
-    names: first.columns.length === 0 ? undefined : namesOfColumns(first.columns),
-    keptTypes: ({ keep }) => keep.map((name) => columnNamed(first, name).type),
+    names: first.columns.length === 0 ? undefined : namesOfColumns(allColumns(sources)),
+    keptTypes: ({ keep }) => keep.map((name) => commonType(sources, name)),
     async *pages(columns, form = 'json') {
       if (first.columns.length === 0) return;
       const what = isSorted && sources.length > 1 ? 'one of the files' : first.what;
@@ -83,6 +84,21 @@ export function openSources(
   };
 }
 
+/** The columns of the first table, and those that only others have: measurements, and what is kept. */
+function allColumns([first, ...more]: readonly [Source, ...Source[]]): SourceColumn[] {
+  const others = more
+    .flatMap(({ columns }) => columns)
+    .filter(({ name }) => fieldOf(name) === undefined && first.columns.every((own) => own.name !== name));
+  return [...first.columns, ...new Map(others.map((column) => [column.name, column])).values()];
+}
+
+/** The type of a kept column, text if the tables differ in it: a value cast to another's type may be another one. */
+function commonType(sources: readonly Source[], name: string): string {
+  const all = sources.flatMap(({ columns }) => columns.filter((column) => column.name === name));
+  const [type = 'VARCHAR', ...others] = new Set(all.map((column) => column.type));
+  return others.length === 0 ? type : 'VARCHAR';
+}
+
 /** Its lists of FLOAT as ones of DOUBLE, which other tables may have. */
 function withDoubles(source: Source): Source {
   const columns = source.columns.map((column) =>
@@ -94,9 +110,12 @@ function withDoubles(source: Source): Source {
 /** Tables that are read together have the same fields in the same forms. @throws OperatorError */
 function checkAlike([first, ...more]: readonly [Source, ...Source[]]): void {
   const formsOf = (source: Source): string[] =>
-    sessionFields(source.columns).map(
-      ({ field, kind, isSeries }) => `${field} (${kind === 'text' ? kind : isSeries ? 'lists' : 'numbers'})`,
-    );
+    sessionFields(source.columns)
+      .map(
+        ({ field, kind, isSeries }) =>
+          `${field} (${kind === 'text' ? kind : isSeries ? 'lists' : 'numbers'})`,
+      )
+      .concat(source.mark === undefined ? [] : 'their format (CSV)');
   const own = formsOf(first);
   for (const source of more) {
     const other = formsOf(source);

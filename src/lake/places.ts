@@ -23,28 +23,19 @@ export class Places {
       const stat = statSync(path);
       return stat.isFile() ? { size: stat.size, modified: stat.mtime.toISOString() } : {};
     }
-    const sql = `SELECT size, epoch_ms(last_modified) FROM read_blob(${textOf(patternOf(path))})`;
-    const [[size, ms] = []] = await (await this.engine()).texts(sql, path);
+    const [[size, ms] = []] = await this.found(path, 'size, epoch_ms(last_modified)', patternOf(path));
     const modified = typeof ms === 'string' ? { modified: new Date(Number(ms)).toISOString() } : {};
     return { size: Number(size), ...modified };
   }
 
   async isThere(path: string): Promise<boolean> {
-    if (!isRemote(path)) return existsSync(path);
-    // Only a pattern is looked for: a plain name is taken to be there.
-    const pattern = textOf(`${patternOf(path.slice(0, -1))}[${path.slice(-1)}]`);
-    return (await (await this.engine()).texts(`SELECT file FROM glob(${pattern})`, path)).length > 0;
+    return isRemote(path) ? (await this.found(path, 'filename')).length > 0 : existsSync(path);
   }
 
   /** The text of a small file; undefined if there is none. */
   async read(path: string): Promise<string | undefined> {
     if (!isRemote(path)) return ifPresentSync(() => readFileSync(path, 'utf8'));
-    if (!(await this.isThere(path))) return undefined;
-    const engine = await this.engine();
-    const [[text] = []] = await engine.texts(
-      `SELECT content FROM read_text(${textOf(patternOf(path))})`,
-      path,
-    );
+    const [[text] = []] = await this.found(path, 'decode(content)');
     return text ?? undefined;
   }
 
@@ -58,5 +49,14 @@ export class Places {
 
   async upload(file: string, address: string): Promise<void> {
     await (await this.engine()).upload(file, address);
+  }
+
+  /** Values of a file of a store, in one row if it is there: of a pattern, for a plain name is taken to be there. */
+  private async found(
+    path: string,
+    values: string,
+    pattern = `${patternOf(path.slice(0, -1))}[${path.slice(-1)}]`,
+  ): Promise<(string | null)[][]> {
+    return (await this.engine()).texts(`SELECT ${values} FROM read_blob(${textOf(pattern)})`, path);
   }
 }

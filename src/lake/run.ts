@@ -45,7 +45,7 @@ interface Streams {
 interface Target extends Pick<Input, 'name' | 'format' | 'outputFormat'>, Partial<Pick<Input, 'bad'>> {
   readonly write: WriteBytes;
   /** Takes the lines of bad rows; in a stream they stay in their places. */
-  readonly writeBad?: WriteBytes;
+  readonly writeBad?: WriteBytes | undefined;
   /** Those of the run if absent. */
   readonly histories?: Histories | undefined;
 }
@@ -178,13 +178,10 @@ export class Run {
     for (const input of todo) {
       this.current = input.name;
       const bytesBefore = this.tally.bytes;
-      const into = async (target: Pick<Target, 'write' | 'writeBad'>): Promise<void> =>
-        this.scoreRows(await openInput(input, reading), scorer, { ...input, ...target });
-      if (this.results === undefined) await into({ write: async () => undefined });
-      else
-        await this.results.make(input, ({ scores, bad }) =>
-          into({ write: scores.write, writeBad: bad.write }),
-        );
+      const into = async (write: WriteBytes, writeBad?: WriteBytes): Promise<void> =>
+        this.scoreRows(await openInput(input, reading), scorer, { ...input, write, writeBad });
+      if (this.results === undefined) await into(async () => undefined);
+      else await this.results.make(input, into);
       // The engine does not tell how far it is within a file.
       this.tally.bytes = bytesBefore + (sizeOf(input) ?? NaN);
     }

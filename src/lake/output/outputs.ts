@@ -1,5 +1,15 @@
-import { accessSync, constants, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
-import { open, type FileHandle } from 'node:fs/promises';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
 import { OperatorError } from '../../base/errors.js';
 import { NEW_FILE, OWNER_ONLY, partialName } from '../../base/files/atomicFile.js';
@@ -24,41 +34,51 @@ import type { WriteBytes } from './scoreColumns.js';
  * scored, or is an error if a state lacks it.
  */
 
-/** Where complete results wait for their names. */
-function asideOf({ output, bad }: Input): { readonly scores: string; readonly bad: string } {
-  return { scores: `${output}.partial`, bad: `${bad}.partial` };
+/** Where a complete file waits for its name. */
+function aside(path: string): string {
+  return `${path}.partial`;
 }
 
-/** The files of an input being scored, under temporary names; the one for bad rows is there once there is one. */
-export class OutputFiles {
-  readonly scores: PartialOutput;
-  readonly bad: PartialOutput;
+/** A file being written under a temporary name, there from the first bytes on. Synchronous, which costs less. */
+export class PartialOutput {
+  readonly path: string;
+  private file: number | undefined;
 
   /** `folder` is for what is uploaded when complete. */
-  constructor({ output, bad }: Input, folder: string | undefined) {
-    const named = (path: string): string =>
-      partialName(folder === undefined ? path : join(folder, basename(path)));
-    this.scores = new PartialOutput(named(output));
-    this.bad = new PartialOutput(named(bad));
+  constructor(path: string, folder: string | undefined) {
+    this.path = partialName(folder === undefined ? path : join(folder, basename(path)));
   }
 
-  /** Flushes them to the disk. */
-  async finish(): Promise<void> {
-    await this.scores.write(''); // creates the file even without rows
-    await this.scores.finish();
-    await this.bad.finish();
+  get isThere(): boolean {
+    return existsSync(this.path);
   }
 
-  async remove(): Promise<void> {
-    await this.scores.remove();
-    await this.bad.remove();
+  readonly write: WriteBytes = async (bytes) => {
+    this.file ??= openSync(this.path, NEW_FILE, OWNER_ONLY);
+    writeFileSync(this.file, bytes);
+  };
+
+  /** Flushes it to the disk. */
+  finish(): void {
+    if (this.file !== undefined) fsyncSync(this.file);
+    this.close();
+  }
+
+  remove(): void {
+    this.close();
+    rmSync(this.path, { force: true });
+  }
+
+  private close(): void {
+    if (this.file !== undefined) closeSync(this.file);
+    this.file = undefined;
   }
 }
 
 /** Gives complete results their names, with the text of their record; `save` saves the state, if there is one. */
 export async function deliver(
   input: Input,
-  { scores, bad }: OutputFiles,
+  { scores, bad }: Readonly<Record<'scores' | 'bad', PartialOutput>>,
   { record, save, places }: { readonly record: string; readonly save: () => void; readonly places: Places },
 ): Promise<void> {
   if (isRemote(input.output)) {
@@ -69,21 +89,19 @@ export async function deliver(
     await places.write(input.record, record);
     return save();
   }
-  const aside = asideOf(input);
-  for (const former of [input.record, input.output, input.bad, aside.bad]) rmSync(former, { force: true });
-  if (bad.isThere) renameSync(bad.path, aside.bad);
-  renameSync(scores.path, aside.scores);
+  for (const former of [input.record, input.output, input.bad, aside(input.bad)])
+    rmSync(former, { force: true });
+  if (bad.isThere) renameSync(bad.path, aside(input.bad));
+  renameSync(scores.path, aside(input.output));
   await places.write(input.record, record);
   save();
   nameAside(input);
 }
 
 /** Names what lies aside, as far as it is still there; the scores last. @returns whether the scores were there */
-export function nameAside(input: Input): boolean {
-  const { scores, bad } = asideOf(input);
-  if (isRemote(input.output) || !existsSync(scores)) return false;
-  if (existsSync(bad)) renameSync(bad, input.bad);
-  renameSync(scores, input.output);
+export function nameAside({ output, bad }: Input): boolean {
+  if (isRemote(output) || !existsSync(aside(output))) return false;
+  for (const path of [bad, output]) if (existsSync(aside(path))) renameSync(aside(path), path);
   return true;
 }
 
@@ -96,45 +114,5 @@ export function prepareFolder(folder: string): void {
     throw new OperatorError(
       `${folder} can't be written to (${systemReason(error)}): --out-dir names another folder`,
     );
-  }
-}
-
-const PIECE_BYTES = 1 << 20;
-
-/** A file being written under a temporary name; it exists from the first bytes on. */
-class PartialOutput {
-  private file: FileHandle | undefined;
-  /** Not yet written: small pieces one by one would cost more. */
-  private pieces: Uint8Array[] = [];
-  private length = 0;
-
-  constructor(readonly path: string) {}
-
-  get isThere(): boolean {
-    return this.file !== undefined;
-  }
-
-  readonly write: WriteBytes = async (bytes) => {
-    this.file ??= await open(this.path, NEW_FILE, OWNER_ONLY);
-    this.pieces.push(Buffer.from(bytes));
-    this.length += bytes.length;
-    if (this.length >= PIECE_BYTES) await this.flush();
-  };
-
-  private async flush(): Promise<void> {
-    const bytes = Buffer.concat(this.pieces);
-    [this.pieces, this.length] = [[], 0];
-    await this.file?.writeFile(bytes);
-  }
-
-  async finish(): Promise<void> {
-    await this.flush();
-    await this.file?.sync();
-    await this.file?.close();
-  }
-
-  async remove(): Promise<void> {
-    await this.file?.close();
-    rmSync(this.path, { force: true });
   }
 }

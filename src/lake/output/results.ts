@@ -13,9 +13,10 @@ import { packageVersion } from '../../base/process/packageVersion.js';
 import type { Engine } from '../input/engine.js';
 import { TryAgainError } from '../errors.js';
 import { isRemote, type Input } from '../input/inputs.js';
-import { OutputFiles, deliver, nameAside } from './outputs.js';
+import { PartialOutput, deliver, nameAside } from './outputs.js';
 import type { ScoreOptions } from '../options.js';
 import { Places } from '../places.js';
+import type { WriteBytes } from './scoreColumns.js';
 import type { RowTally } from '../score/scorePages.js';
 import type { StateFile } from '../score/state.js';
 
@@ -135,20 +136,23 @@ export class Results {
   }
 
   /**
-   * Makes the result of an input by `score`, which writes its files.
+   * Makes the result of an input by `score`, which writes scores and bad rows.
    * @throws TryAgainError if another process makes it, or the input changes meanwhile
    */
-  make(input: Input, score: (files: OutputFiles) => Promise<void>): Promise<void> {
+  make(input: Input, score: (write: WriteBytes, writeBad: WriteBytes) => Promise<void>): Promise<void> {
     return this.alone(input, async () => {
       const { engine, tally, state } = this.options;
       if (!isDeepStrictEqual(await this.recordOf(input), this.former.get(input.record)))
         throw new TryAgainError('another run has scored it meanwhile: run the command again');
       const { lines, badLines } = tally;
       const inputs = await this.marksOf(input);
-      const files = new OutputFiles(input, isRemote(input.output) ? (await engine()).folder : undefined);
+      const folder = isRemote(input.output) ? (await engine()).folder : undefined;
+      const scores = new PartialOutput(input.output, folder);
+      const bad = new PartialOutput(input.bad, folder);
       try {
-        await score(files);
-        await files.finish();
+        await score(scores.write, bad.write);
+        await scores.write(''); // creates the file even without rows
+        for (const file of [scores, bad]) file.finish();
         if (!isDeepStrictEqual(inputs, await this.marksOf(input)))
           throw new TryAgainError('it changed while it was read, and is not finished: run the command again');
         const counts = { lines: tally.lines - lines, bad: tally.badLines - badLines };
@@ -158,9 +162,9 @@ export class Results {
           state?.inputs.set(this.nameInState(input), digestOf(JSON.stringify(made)));
           state?.save();
         };
-        await deliver(input, files, { record: recordText({ made }), save, places: this.places });
+        await deliver(input, { scores, bad }, { record: recordText({ made }), save, places: this.places });
       } catch (error) {
-        await files.remove();
+        for (const file of [scores, bad]) file.remove();
         throw error;
       }
     });

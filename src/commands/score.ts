@@ -77,9 +77,6 @@ function optionsOf(files: readonly string[], { person, order, ...flags }: ScoreF
   if (state !== undefined && history === undefined) return '--state needs --person and --order';
   if (OUTPUT.test(state ?? '')) return '--state is named as a result: give it another name';
   if (sort === true && history === undefined) return '--sort needs --person and --order';
-  if (history !== undefined && state === undefined && files.length > 1 && sort !== true) {
-    return '--person over several files needs --state, where the past of the finished ones is kept, or --sort';
-  }
   const problem = lakeProblem(files, flags);
   if (problem !== undefined) return problem;
   if (sql !== undefined && outDir === undefined) return '--sql needs --out-dir';

@@ -7,13 +7,13 @@ import { OperatorError } from '../base/errors.js';
 import { removeDeadPartials } from '../base/files/atomicFile.js';
 import { print } from '../base/process/print.js';
 import { readNorms } from '../contract/norms.js';
-import type { Scorer, ScoringModel } from '../score/scorer.js';
+import type { Scorer } from '../score/scorer.js';
 import type { Engine } from './input/engine.js';
-import { FirstBadRows, NamesError } from './errors.js';
+import { FirstBadRows } from './errors.js';
 import { Histories } from './score/histories.js';
-import { findInputs, isRemote, queryInput, type Input } from './input/inputs.js';
+import { findInputs, isPipe, isRemote, type Input } from './input/inputs.js';
 import { readNames, type NamesReport } from './input/names.js';
-import { STDIN, inputsIn, openInput, type ReadOptions } from './input/openInput.js';
+import { STDIN, inputsIn, openInput, type ReadOptions, type ReadableInput } from './input/openInput.js';
 import { LineWriter } from './output/lineWriter.js';
 import { prepareFolder } from './output/outputs.js';
 import type { ScoreOptions } from './options.js';
@@ -35,14 +35,8 @@ import { StateFile } from './score/state.js';
  *   close   state released, engine ended
  */
 
-/** Where rows come from and scores go, if no files were named. */
-interface Streams {
-  readonly stdin: Readable;
-  readonly write: WriteBytes;
-}
-
-/** Where the scores of an input, or of standard input, go. */
-interface Target extends Pick<Input, 'name' | 'format' | 'outputFormat'>, Partial<Pick<Input, 'bad'>> {
+/** An input, or standard input, and where its scores go. */
+interface Target extends ReadableInput, Pick<Input, 'outputFormat'>, Partial<Pick<Input, 'bad'>> {
   readonly write: WriteBytes;
   /** Takes the lines of bad rows; in a stream they stay in their places. */
   readonly writeBad?: WriteBytes | undefined;
@@ -61,10 +55,6 @@ export type RunScorer = Pick<Scorer, 'model' | 'admit' | 'admitExplained'>;
 /** Bytes of a file; undefined of a SELECT and of what lies in a store. */
 export function sizeOf({ path, query }: Input): number | undefined {
   return query === undefined && !isRemote(path) ? statSync(path, { throwIfNoEntry: false })?.size : undefined;
-}
-
-function isPipe({ path }: Input): boolean {
-  return !isRemote(path) && !statSync(path).isFile();
 }
 
 /** One run over standard input or files, with its state. */
@@ -89,7 +79,6 @@ export class Run {
     private readonly options: ScoreOptions,
     readonly tally: RowTally,
     private readonly say: (line: string) => void,
-    private readonly streams: Streams = { stdin: process.stdin, write: print },
   ) {
     this.badRows = new FirstBadRows(say);
     const { history, peopleMax, state, tables } = options;
@@ -143,7 +132,7 @@ export class Run {
    */
   async open(): Promise<Input[]> {
     await this.state?.open();
-    this.inputs = await this.findInputs();
+    this.inputs = await findInputs({ ...this.options, say: this.say, engine: this.engine });
     for (const folder of this.foldersOf(this.inputs)) removeDeadPartials(folder);
     const todo: Input[] = [];
     for (const input of this.inputs) {
@@ -170,64 +159,49 @@ export class Run {
     return new Set(local.map(({ output }) => dirname(output)));
   }
 
-  /** Scores `todo` one by one, or standard input if no files were named. */
-  async score(todo: readonly Input[], scorer: RunScorer): Promise<void> {
-    this.checkMeasured(scorer.model);
+  /** Scores `todo` one by one, or `stdin` to `write` if no files were named. */
+  async score(
+    todo: readonly Input[],
+    scorer: RunScorer,
+    stdin: Readable = process.stdin,
+    write: WriteBytes = print,
+  ): Promise<void> {
+    const rows = this.rowScorer(scorer);
     const { history, peopleMax, tables = false, format = 'ndjson', to = format } = this.options;
-    const reading = { ...this.reading, constants: scorer.model.measured };
     for (const input of todo) {
       this.current = input.name;
       const bytesBefore = this.tally.bytes;
-      const into = async (write: WriteBytes, writeBad?: WriteBytes): Promise<void> =>
-        this.scoreRows(await openInput(input, reading), scorer, { ...input, write, writeBad });
-      if (this.results === undefined) await into(async () => undefined);
-      else await this.results.make(input, into);
+      if (this.results === undefined) await this.scoreRows({ ...input, write }, rows);
+      else
+        await this.results.make(input, (scores, writeBad) =>
+          this.scoreRows({ ...input, write: scores, writeBad }, rows),
+        );
       // The engine does not tell how far it is within a file.
       this.tally.bytes = bytesBefore + (sizeOf(input) ?? NaN);
     }
     if (!this.isStream) return;
-    const { stdin, write } = this.streams;
-    const stream = { ...STDIN, format, outputFormat: to, write };
     // Answers each table before reading the next: an engine's process keeps this one for all of its tables.
     for await (const bytes of inputsIn(stdin, { format, tables })) {
       const histories = tables && history !== undefined ? new Histories(peopleMax) : this.histories;
-      const opened = await openInput({ ...stream, stdin: bytes }, reading);
-      await this.scoreRows(opened, scorer, { ...stream, histories });
+      const stream = { ...STDIN, stdin: bytes, format, outputFormat: to };
+      await this.scoreRows({ ...stream, write, histories }, rows);
     }
     this.state?.save();
   }
 
-  /** @throws OperatorError */
-  private async findInputs(): Promise<readonly Input[]> {
-    const { files, history, into, sort, sql, state } = this.options;
-    if (sql !== undefined) return [queryInput({ sql, isSorted: sort === true }, this.options)];
-    const { engine, say } = this;
-    const inputs = files.length === 0 ? [] : await findInputs(files, { ...this.options, say, engine });
-    const lines = sort === true ? inputs.find((one) => one.format === 'ndjson' || isPipe(one)) : undefined;
-    if (lines !== undefined)
-      throw new NamesError(`${lines.name}: files of Parquet and CSV can be sorted: make one of it first`);
-    if (sort === true) return [queryInput({ files: inputs, isSorted: true }, this.options)];
-    if (inputs.length > 1 && history !== undefined && state === undefined && into === undefined) {
-      throw new OperatorError(
-        `these are ${inputs.length} files: --person needs --state there, which keeps the past of the finished ones, or --sort`,
-      );
-    }
-    return inputs;
-  }
-
-  /** Scores the rows of an open input. @throws NamesError */
-  private async scoreRows(opened: OpenInput, scorer: RunScorer, target: Target): Promise<void> {
+  /** Scores the rows of an input. @throws NamesError */
+  private async scoreRows(target: Target, scorer: RowScorer): Promise<void> {
     const { name, outputFormat: format, write, writeBad, bad, histories = this.histories } = target;
     const { into, late } = this.options;
+    const opened = await openInput(target, { ...this.reading, constants: scorer.constants });
     const report = this.namesOf(opened, target);
     this.tellNames(name, report);
-    const rows = this.rowScorer(scorer);
-    const personOrder = histories && new PersonOrder(histories, rows, late);
+    const personOrder = histories && new PersonOrder(histories, scorer, late);
     const options: SinkOptions = {
       keep: report.columns.keep,
       keptTypes: opened.keptTypes?.(report.columns),
       measured: this.isMeasured || report.hasMeasurements || histories?.areMeasured === true,
-      explain: this.options.explain === true,
+      explain: scorer.explainsEach,
       model: scorer.model,
       format,
       isStream: writeBad === undefined,
@@ -252,16 +226,8 @@ export class Run {
       for (const [row, problem] of badRows)
         this.badRows.tell({ input: name, row: page.numberOf(row), header }, problem, others);
     };
-    await scorePages(opened.pages(report.columns, form), written, rows, personOrder);
+    await scorePages(opened.pages(report.columns, form), written, scorer, personOrder);
     await sink.end?.();
-  }
-
-  /** @throws OperatorError if the state has measurements and the model takes none */
-  private checkMeasured({ measured, version }: ScoringModel): void {
-    if (measured === undefined && this.histories?.areMeasured === true)
-      throw new OperatorError(
-        `the state has measurements, and ${version} takes none: score with another model, or forget them (acuity history forget-measurements)`,
-      );
   }
 
   /** Checks the names of an open input. @throws NamesError */
@@ -288,9 +254,14 @@ export class Run {
     for (const warning of warnings) this.say(`${name}: ${warning}`);
   }
 
-  /** @throws OperatorError if explanations are requested of a model that has none */
+  /** @throws OperatorError if the model has none of the explanations requested, or can't go on with the state */
   private rowScorer(scorer: RunScorer): RowScorer {
-    const { measured: constants, explainSettings, version } = scorer.model;
+    const { model } = scorer;
+    const { measured: constants, explainSettings, version } = model;
+    if (constants === undefined && this.histories?.areMeasured === true)
+      throw new OperatorError(
+        `the state has measurements, and ${version} takes none: score with another model, or forget them (acuity history forget-measurements)`,
+      );
     const explainsEach = this.options.explain === true;
     if (explainsEach && explainSettings === undefined)
       throw new OperatorError(
@@ -298,7 +269,7 @@ export class Run {
       );
     const admit: RowScorer['admit'] = (request, place) =>
       explainsEach ? scorer.admitExplained(request, place) : scorer.admit(request, place);
-    return { explainsEach, constants, admit };
+    return { model, explainsEach, constants, admit };
   }
 }
 

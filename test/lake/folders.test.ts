@@ -27,7 +27,7 @@ async function read(root: string, names: readonly string[], options: Partial<Fin
   const paths = names.map((name) => join(root, name));
   const say = (line: string): void => void told.push(line);
   const usual = { outDir: join(root, 'out'), say, engine: () => engine };
-  const files = await findInputs(paths, { ...usual, ...options });
+  const files = await findInputs({ files: paths, ...usual, ...options });
   const shown = files.map(({ path, output }) => [relative(root, path), relative(root, output)]);
   return { files, told, shown, names: shown.map(([name]) => name) };
 }
@@ -41,7 +41,7 @@ t.test('files come by path, numbers by their size, or by the partition of --orde
   const regions = ['eu/night=01', 'eu/night=03', 'us/night=02'].map((path) => `lake/region=${path}/a.csv`);
   const lake = tree(t, ...regions);
   const nights = async (order: string) =>
-    (await read(lake, ['lake'], { history: { ...PAST, order } })).names
+    (await read(lake, ['lake'], { history: { ...PAST, order }, state: 'state' })).names
       .map((name) => name?.slice(-8, -6))
       .join();
   t.strictSame([await nights('night'), await nights('at')], ['01,02,03', '01,03,02']);

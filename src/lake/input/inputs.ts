@@ -2,6 +2,7 @@ import { OperatorError } from '../../base/errors.js';
 import { ifPresentSync } from '../../base/files/fileError.js';
 import { existsSync, readdirSync, realpathSync, statSync, type Dirent } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { NamesError } from '../errors.js';
 import type { Format, ScoreOptions } from '../options.js';
 import type { Engine } from './engine.js';
 import { textOf } from './sql.js';
@@ -46,6 +47,10 @@ export function isRemote(name: string): boolean {
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(name);
 }
 
+export function isPipe({ path }: Input): boolean {
+  return !isRemote(path) && !statSync(path).isFile();
+}
+
 /** A column whose value is in a folder's name, as Hive, Spark and others write it: `night=2026-01-01`. */
 export interface Partition {
   readonly name: string;
@@ -78,7 +83,7 @@ export interface InputQuery {
 
 export interface FindOptions extends Pick<
   ScoreOptions,
-  'format' | 'to' | 'outDir' | 'state' | 'history' | 'sort' | 'into'
+  'files' | 'sql' | 'format' | 'to' | 'outDir' | 'state' | 'history' | 'sort' | 'into'
 > {
   /** Called with what a folder leaves out. */
   readonly say: (line: string) => void;
@@ -93,15 +98,35 @@ interface NamedFile {
 }
 
 /**
- * The files that `names` refer to, in order; those of a folder or a pattern by their paths, numbers by their value. If
- * --order is a partition of all of them, they come in its order. This command's own outputs are left out, so a folder
- * or a pattern can be used again.
+ * The inputs of a run, none for standard input: a SELECT, all files sorted together, or each of them.
+ * @throws OperatorError, NamesError if they can't be scored so
+ */
+export async function findInputs(options: FindOptions): Promise<readonly Input[]> {
+  const { files, sql, sort, history, state, into } = options;
+  const isSorted = sort === true;
+  if (sql !== undefined) return [queryInput({ sql, isSorted }, options)];
+  const inputs = files.length === 0 ? [] : await namedInputs(options);
+  const lines = isSorted ? inputs.find((one) => one.format === 'ndjson' || isPipe(one)) : undefined;
+  if (lines !== undefined)
+    throw new NamesError(`${lines.name}: files of Parquet and CSV can be sorted: make one of it first`);
+  if (isSorted) return [queryInput({ files: inputs, isSorted }, options)];
+  if (inputs.length > 1 && history !== undefined && state === undefined && into === undefined)
+    throw new NamesError(
+      `these are ${inputs.length} files: --person needs --state there, which keeps the past of the finished ones, or --sort`,
+    );
+  return inputs;
+}
+
+/**
+ * The named files, in order; those of a folder or a pattern by their paths, numbers by their value. If --order is a
+ * partition of all of them, they come in its order. This command's own outputs are left out, so a folder or a pattern
+ * can be used again.
  * @throws OperatorError if a file is missing, its format is unknown, or two have the same output
  */
-export async function findInputs(names: readonly string[], options: FindOptions): Promise<Input[]> {
+async function namedInputs(options: FindOptions): Promise<Input[]> {
   const named = new Map<string, NamedFile>();
   const others = new Set<string>();
-  for (const name of names)
+  for (const name of options.files)
     for (const file of await filesOf(name, options)) {
       const real = isRemote(file.path)
         ? file.path
@@ -124,10 +149,7 @@ export async function findInputs(names: readonly string[], options: FindOptions)
 }
 
 /** The one input of a SELECT, or of files that are sorted together. */
-export function queryInput(
-  query: InputQuery,
-  { to, outDir = '.' }: Pick<FindOptions, 'to' | 'outDir'>,
-): Input {
+function queryInput(query: InputQuery, { to, outDir = '.' }: FindOptions): Input {
   const [first, ...more] = query.files ?? [];
   if (first !== undefined && more.length === 0) return { ...first, partitions: [], query };
   const outputFormat = to ?? 'parquet';

@@ -7,7 +7,7 @@ import { explanationOf, type ExplainedRow } from '../../night/explained/explanat
 import { adjustedRow, type MeasuringConstants } from '../../night/measuredRow.js';
 import { qualityOf, type QualifiedRequest, type Quality } from '../../night/quality.js';
 import type { GivenMeasurement, HistoryToCome, PredictionRequest } from '../../night/request.js';
-import type { AdmitOutcome, ScoredRow, ScoreHandler, Timing } from '../../score/scorer.js';
+import type { AdmitOutcome, ScoredRow, ScoreHandler, ScoringModel, Timing } from '../../score/scorer.js';
 import type { RowProblem } from '../errors.js';
 import type { Page } from '../input/page.js';
 
@@ -155,8 +155,9 @@ export class RowPlace implements ScoreHandler {
 
 /** Scores rows: the service's scorer, with or without an explanation of each. */
 export interface RowScorer {
+  readonly model: ScoringModel;
   /** Whether the quality of each row is needed. */
-  readonly explainsEach?: boolean;
+  readonly explainsEach: boolean;
   /** The model's constants for measurements; undefined if it takes none. */
   readonly constants?: MeasuringConstants | undefined;
   admit(request: PredictionRequest, place: RowPlace): AdmitOutcome;
@@ -171,7 +172,7 @@ export function sent(
   request: QualifiedRequest,
   place: RowPlace,
 ): Promise<void> | undefined {
-  if (scorer.explainsEach === true) place.job.qualities[place.index] = qualityOf(request);
+  if (scorer.explainsEach) place.job.qualities[place.index] = qualityOf(request);
   place.history = request.history;
   return scorer.admit(request, place) === 'saturated' ? sentLater(scorer, request, place) : undefined;
 }

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Config } from '../config/options.js';
@@ -20,7 +20,7 @@ import type { ScoreOptions } from './options.js';
 import type { Job, RowScorer } from './score/job.js';
 import type { OpenInput } from './input/page.js';
 import { PersonOrder } from './score/personOrder.js';
-import { Results, digestOf, type Shape } from './output/results.js';
+import { Results, digestOf, digestOfFile, type Shape } from './output/results.js';
 import { OWN_NAMES, type SinkOptions, type WriteBytes } from './output/scoreColumns.js';
 import { scorePages, type RowTally } from './score/scorePages.js';
 import { openSink } from './output/sinks.js';
@@ -93,10 +93,9 @@ export class Run {
     this.histories = history === undefined || tables === true ? undefined : new Histories(peopleMax);
     if (this.histories !== undefined && state !== undefined)
       this.state = new StateFile(state, this.histories);
-    const { engine, state: file } = this;
-    const shape = shapeOf(options, config);
-    if (options.into === undefined)
-      this.results = new Results({ ...options, ...config, state: file, shape, tally, say, engine });
+    if (options.into !== undefined || this.isStream) return;
+    const [shape, { engine, state: file }] = [shapeOf(options, config), this];
+    this.results = new Results({ ...options, state: file, shape, tally, say, engine });
   }
 
   /** Whether rows come from standard input, and go to standard output. */
@@ -276,7 +275,7 @@ export class Run {
 /** The options and variables that shape all results; null is none given. */
 function shapeOf(options: ScoreOptions, config: RunConfig): Shape {
   const { keep, explain, history, late, sort, state, encoding, zone, sql } = options;
-  const { norms, daySamplesMax, nightSamplesMax, bodyMaxBytes } = config;
+  const { model, norms, daySamplesMax, nightSamplesMax, bodyMaxBytes } = config;
   return {
     '--keep': keep ?? null,
     '--explain': explain === true,
@@ -288,7 +287,8 @@ function shapeOf(options: ScoreOptions, config: RunConfig): Shape {
     '--state': state !== undefined,
     '--encoding': encoding ?? null,
     '--sql': sql === undefined ? null : digestOf(sql),
-    ACUITY_NORMS: norms === '' ? null : digestOf(readFileSync(norms, 'utf8')),
+    ACUITY_MODEL: digestOfFile(join(model, 'manifest.json')),
+    ACUITY_NORMS: norms === '' ? null : digestOfFile(norms),
     ACUITY_DAY_SAMPLES_MAX: daySamplesMax,
     ACUITY_NIGHT_SAMPLES_MAX: nightSamplesMax,
     ACUITY_BODY_MAX_BYTES: bodyMaxBytes,

@@ -32,8 +32,6 @@ const RECORD = Type.Object({
   made: Type.Object({
     /** acuity's version. */
     acuity: Type.String(),
-    /** The hash of the network's manifest. */
-    network: Type.String(),
     options: Type.Record(Type.String(), Type.Unknown()),
     /** A `Mark` each; names are relative to the record. */
     inputs: Type.Array(
@@ -57,8 +55,6 @@ export type Shape = Readonly<Record<string, unknown>>;
 const BEGIN_AGAIN = 'remove the state and all scores to begin again';
 
 export interface ResultsOptions extends Pick<ScoreOptions, 'again' | 'acceptBad'> {
-  /** The folder of the network. */
-  readonly model: string;
   readonly state: StateFile | undefined;
   /** The part of the command that shapes all results. */
   readonly shape: Shape;
@@ -74,7 +70,6 @@ export class Results {
   /** The records that this run found. */
   private readonly former = new Map<string, ResultRecord | undefined>();
   private readonly places: Places;
-  private ofNetwork: string | undefined;
 
   constructor(private readonly options: ResultsOptions) {
     this.places = new Places(options.engine);
@@ -101,7 +96,7 @@ export class Results {
     const { inputs } = record.made;
     const marks = await this.marksOf(input);
     const isOther = marks.length > 0 && !marks.some((mark) => inputs.some(({ name }) => name === mark.name));
-    const difference = differenceOf(record, this.network(), this.shapeOf(input)) ?? (isOther && 'the input');
+    const difference = differenceOf(record, this.shapeOf(input)) ?? (isOther && 'the input');
     if (difference !== false)
       throw new OperatorError(
         `${output} was made with other ones than this command's: ${difference}. Give another --out-dir, or --again to score it anew`,
@@ -156,8 +151,7 @@ export class Results {
         if (!isDeepStrictEqual(inputs, await this.marksOf(input)))
           throw new TryAgainError('it changed while it was read, and is not finished: run the command again');
         const counts = { lines: tally.lines - lines, bad: tally.badLines - badLines };
-        const [acuity, network, options] = [packageVersion(), this.network(), this.shapeOf(input)];
-        const made = { acuity, network, options, inputs, ...counts };
+        const made = { acuity: packageVersion(), options: this.shapeOf(input), inputs, ...counts };
         const save = (): void => {
           state?.inputs.set(this.nameInState(input), digestOf(JSON.stringify(made)));
           state?.save();
@@ -215,17 +209,6 @@ export class Results {
     if (query === undefined) return nameFrom(folder, path);
     return `${query.sql === undefined ? 'sorted' : 'query'} to ${nameFrom(folder, output)}`;
   }
-
-  /** @throws OperatorError */
-  private network(): string {
-    const { model } = this.options;
-    try {
-      this.ofNetwork ??= digestOf(readFileSync(join(model, 'manifest.json'), 'utf8'));
-    } catch (error) {
-      throw new OperatorError(`${model}: manifest.json cannot be read: ${messageOf(error)}`);
-    }
-    return this.ofNetwork;
-  }
 }
 
 function lockOf({ record }: Input): string {
@@ -234,6 +217,15 @@ function lockOf({ record }: Input): string {
 
 export function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
+}
+
+/** @throws OperatorError if it can't be read */
+export function digestOfFile(path: string): string {
+  try {
+    return digestOf(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw new OperatorError(`${path} cannot be read: ${messageOf(error)}`);
+  }
 }
 
 /** The name of `path` in a file that lies in `folder`: relative, so that both may be moved together. */
@@ -248,7 +240,7 @@ function recordText(record: ResultRecord): string {
 }
 
 /** The differences between the command that made a result and this one; undefined if there are none. */
-function differenceOf({ made }: ResultRecord, network: string, now: Shape): string | undefined {
+function differenceOf({ made }: ResultRecord, now: Shape): string | undefined {
   const then = made.options;
   const shown = (value: unknown): string =>
     value === null ? 'none' : typeof value === 'string' ? value : JSON.stringify(value);
@@ -258,9 +250,8 @@ function differenceOf({ made }: ResultRecord, network: string, now: Shape): stri
     if (isDeepStrictEqual(was, is)) return [];
     return [DIGESTS.has(name) ? name : `${name} (${shown(was)} then, ${shown(is)} now)`];
   });
-  const all = made.network === network ? other : ['the network', ...other];
-  return all.length === 0 ? undefined : all.join(', ');
+  return other.length === 0 ? undefined : other.join(', ');
 }
 
 /** Options that a record has as digests. */
-const DIGESTS: ReadonlySet<string> = new Set(['--sql', 'ACUITY_NORMS']);
+const DIGESTS: ReadonlySet<string> = new Set(['--sql', 'ACUITY_MODEL', 'ACUITY_NORMS']);

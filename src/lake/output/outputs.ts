@@ -75,27 +75,22 @@ export class PartialOutput {
   }
 }
 
-/** Gives complete results their names, with the text of their record; `save` saves the state, if there is one. */
-export async function deliver(
+/** Takes away the former result, and sets complete files aside; in a store they get their names. */
+export async function setAside(
   input: Input,
   { scores, bad }: Readonly<Record<'scores' | 'bad', PartialOutput>>,
-  { record, save, places }: { readonly record: string; readonly save: () => void; readonly places: Places },
+  places: Places,
 ): Promise<void> {
   if (isRemote(input.output)) {
     await places.write(input.record, '');
     if (bad.isThere) await places.upload(bad.path, input.bad);
     else if (await places.isThere(input.bad)) await places.write(input.bad, '');
-    await places.upload(scores.path, input.output);
-    await places.write(input.record, record);
-    return save();
+    return places.upload(scores.path, input.output);
   }
   for (const former of [input.record, input.output, input.bad, aside(input.bad)])
     rmSync(former, { force: true });
   if (bad.isThere) renameSync(bad.path, aside(input.bad));
   renameSync(scores.path, aside(input.output));
-  await places.write(input.record, record);
-  save();
-  nameAside(input);
 }
 
 /** Names what lies aside, as far as it is still there; the scores last. @returns whether the scores were there */

@@ -13,7 +13,7 @@ import { packageVersion } from '../../base/process/packageVersion.js';
 import type { Engine } from '../input/engine.js';
 import { TryAgainError } from '../errors.js';
 import { isRemote, type Input } from '../input/inputs.js';
-import { PartialOutput, deliver, nameAside } from './outputs.js';
+import { PartialOutput, nameAside, setAside } from './outputs.js';
 import type { ScoreOptions } from '../options.js';
 import { Places } from '../places.js';
 import type { WriteBytes } from './scoreColumns.js';
@@ -152,11 +152,11 @@ export class Results {
           throw new TryAgainError('it changed while it was read, and is not finished: run the command again');
         const counts = { lines: tally.lines - lines, bad: tally.badLines - badLines };
         const made = { acuity: packageVersion(), options: this.shapeOf(input), inputs, ...counts };
-        const save = (): void => {
-          state?.inputs.set(this.nameInState(input), digestOf(JSON.stringify(made)));
-          state?.save();
-        };
-        await deliver(input, { scores, bad }, { record: recordText({ made }), save, places: this.places });
+        await setAside(input, { scores, bad }, this.places);
+        await this.places.write(input.record, recordText({ made }));
+        state?.inputs.set(this.nameInState(input), digestOf(JSON.stringify(made)));
+        state?.save();
+        nameAside(input);
       } catch (error) {
         for (const file of [scores, bad]) file.remove();
         throw error;

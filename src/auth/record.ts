@@ -45,9 +45,7 @@ export function faultIn(value: unknown): string | undefined {
 }
 
 /** An operating error of the store, worded for the operator in one line. Never contains a key. */
-export class KeyStoreError extends OperatorError {
-  override readonly name = 'KeyStoreError';
-}
+export class KeyStoreError extends OperatorError {}
 
 /** A shared store has lost all keys, or says nothing of their last change: that is no answer, keep the keys. */
 export class EmptyStoreError extends KeyStoreError {}

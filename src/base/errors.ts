@@ -12,7 +12,7 @@ export function messageOf(cause: unknown): string {
 
 /** An error that the operator can fix: its message says what is wrong in one line. Shown without a stack. */
 export class OperatorError extends Error {
-  override readonly name: string = 'OperatorError';
+  override readonly name: string = this.constructor.name;
 
   /** For the scripts, which can't import this class. */
   get isForOperator(): boolean {
@@ -21,9 +21,7 @@ export class OperatorError extends Error {
 }
 
 /** A setting that can't be used as it stands, which only the start finds: the exit code is that of a mistaken one. */
-export class SettingError extends OperatorError {
-  override readonly name = 'SettingError';
-}
+export class SettingError extends OperatorError {}
 
 /**
  * An error in a form that survives crossing threads: classes are lost, and an error of a native library would arrive

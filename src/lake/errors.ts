@@ -17,19 +17,13 @@ export function rowProblem(problem: BodyProblem): RowProblem {
 }
 
 /** A table that can't be read. */
-export class TableError extends OperatorError {
-  override readonly name = 'TableError';
-}
+export class TableError extends OperatorError {}
 
 /** A trouble that another run of the same command may not meet. */
-export class TryAgainError extends OperatorError {
-  override readonly name = 'TryAgainError';
-}
+export class TryAgainError extends OperatorError {}
 
 /** Names in an input, or names requested of it, that prevent scoring. */
-export class NamesError extends OperatorError {
-  override readonly name = 'NamesError';
-}
+export class NamesError extends OperatorError {}
 
 /**
  * An error thrown while reading `what`: a decoder's error becomes one about the table; others, such as a failing

@@ -27,9 +27,7 @@ export interface Bundle {
 }
 
 /** A model folder that must not be served; the message tells the operator why. */
-export class BundleError extends OperatorError {
-  override readonly name = 'BundleError';
-}
+export class BundleError extends OperatorError {}
 
 /**
  * Loads the model folder `configured`, which may be a link.

@@ -22,9 +22,7 @@ export async function checkGolden(golden: Golden, scorer: Scorer): Promise<void>
 }
 
 /** A model does not reproduce its own golden scores, so it must not serve. */
-export class GoldenError extends OperatorError {
-  override readonly name = 'GoldenError';
-}
+export class GoldenError extends OperatorError {}
 
 /** A request waits at most this long, on the slowest machine that may serve. */
 const LONGEST_MS = 30_000;

@@ -292,7 +292,7 @@ t.test('each unsupported key store has its message', { skip }, async (t) => {
   for (const isReadOnly of ['yes', 'no']) {
     await replica.say('CONFIG', 'SET', 'replica-read-only', isReadOnly);
     for (const refusal of await refusals(replica.url))
-      t.match(refusal, /^KeyStoreError: the key store is a replica that takes no writes/, isReadOnly);
+      t.match(refusal, /^ReadOnlyStoreError: the key store is a replica that takes no writes/, isReadOnly);
   }
 });
 

@@ -13,9 +13,7 @@ const PAUSE_MS = 5;
 const PAUSE_SPREAD_MS = 20;
 
 /** A lock that another process holds. */
-export class FileLockError extends OperatorError {
-  override readonly name = 'FileLockError';
-}
+export class FileLockError extends OperatorError {}
 
 /**
  * Runs `work` while no other process and no other call in this one holds the lock at `path`. Rejects with

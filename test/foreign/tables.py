@@ -150,7 +150,7 @@ def write_duckdb(path):
 def write_pandas(path):
     import pandas as pd
 
-    frame = pd.DataFrame(list(nights("pandas")))
+    frame = pd.DataFrame(list(nights("pandas"))).assign(HR_night_imputed=None)
     frame.astype({"person": "category", "sex": "category"}).to_parquet(path("pandas.parquet"))
     pd.DataFrame(list(nights("frame"))).to_feather(path("frame.feather"), compression="uncompressed")
     pd.DataFrame(list(nights("cells"))).to_csv(path("cells.csv"), index=False)

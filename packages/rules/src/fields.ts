@@ -125,13 +125,7 @@ export const FIELD_NAMES = {
     'night',
     'measurements',
   ],
-  session: [
-    ...SERIES_FIELDS,
-    SERIES_ALIASES.HR_night,
-    SERIES_ALIASES.RR_night,
-    ...SESSION_SCALARS,
-    RECORDING_FIELD,
-  ],
+  session: [...SERIES_FIELDS, ...Object.values(SERIES_ALIASES), ...SESSION_SCALARS, RECORDING_FIELD],
   target: [...SCORE_FIELDS, ...LABEL_FIELDS],
   measurement: ['score', 'value', 'on', 'reliability', 'test', 'answers', 'reactions_ms', 'result'],
 } as const;

@@ -39,12 +39,12 @@ export async function parquetSource(
   const file = textOf(patternOf(path));
   const from = `read_parquet(${file}, hive_partitioning = false, union_by_name = false)`;
   const columns = await engine.columnsOf(`SELECT * FROM ${from}`, what);
-  const names = await topNames(engine, file, what);
+  const own = await topColumns(engine, file, what);
   const [[rows] = []] = await engine.texts(`SELECT sum(num_rows) FROM parquet_file_metadata(${file})`, what);
   return {
     what,
     from: () => from,
-    columns: columns.map((column, at) => ownColumn(column, names[at], zone)),
+    columns: columns.map((column, at) => ({ ...ownColumn(column, zone), ...own[at] })),
     rows: Number(rows),
   };
 }
@@ -52,10 +52,13 @@ export async function parquetSource(
 /** Most digits of the engine's decimals. */
 const DIGITS_MAX = 38;
 
-/** The engine renames the second of two columns that differ by case: the file's own names, in its order. */
-async function topNames(engine: Engine, file: string, what: string): Promise<string[]> {
+/**
+ * The file's own names, in its order: the engine renames the second of two columns that differ by case. One without any
+ * value, as pandas writes it, is a number to the engine.
+ */
+async function topColumns(engine: Engine, file: string, what: string): Promise<Partial<SourceColumn>[]> {
   const rows = await engine.texts(
-    `SELECT name, coalesce(num_children, 0), precision FROM parquet_schema(${file})`,
+    `SELECT name, coalesce(num_children, 0), precision, logical_type FROM parquet_schema(${file})`,
     what,
   );
   const wide = rows.find(([, , digits]) => Number(digits) > DIGITS_MAX);
@@ -63,24 +66,23 @@ async function topNames(engine: Engine, file: string, what: string): Promise<str
     throw new TableError(
       `${what}: the column ${wide[0]} is a decimal of ${wide[2]} digits (decimal256), which the engine reads wrong: cast it to at most ${DIGITS_MAX}`,
     );
-  const names: string[] = [];
+  const columns: Partial<SourceColumn>[] = [];
   let at = 1; // after the root
   const skip = (): void => {
     let children = Number(rows[at++]?.[1] ?? 0);
     for (; children > 0 && at < rows.length; children--) skip();
   };
   while (at < rows.length) {
-    names.push(rows[at]?.[0] ?? '');
+    const [name = '', , , logical] = rows[at] ?? [];
+    columns.push({ name: name ?? '', ...(logical === 'NullType()' && { kind: 'null', sql: 'NULL' }) });
     skip();
   }
-  return names;
+  return columns;
 }
 
-/** A column as the engine names it, and its own name. */
-function ownColumn(selected: NamedType, name = '', zone: string | undefined): SourceColumn {
-  const { type } = selected;
+function ownColumn({ name, type }: NamedType, zone: string | undefined): SourceColumn {
   const needsZone = type === ZONED && zone === undefined;
-  return { name, kind: kindOf(type), type, needsZone, sql: quoted(selected.name), zone };
+  return { name, kind: kindOf(type), type, needsZone, sql: quoted(name), zone };
 }
 
 const ZONED = 'TIMESTAMP WITH TIME ZONE';
@@ -136,7 +138,7 @@ export async function querySource(
   return {
     what,
     from: () => from,
-    columns: columns.map((column, at) => ownColumn(column, own[at]?.name, zone)),
+    columns: columns.map((column, at) => ({ ...ownColumn(column, zone), name: own[at]?.name ?? '' })),
   };
 }
 

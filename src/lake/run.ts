@@ -287,7 +287,7 @@ function shapeOf(options: ScoreOptions, config: RunConfig): Shape {
     '--state': state !== undefined,
     '--encoding': encoding ?? null,
     '--sql': sql === undefined ? null : digestOf(sql),
-    ACUITY_MODEL: digestOfFile(join(model, 'manifest.json')),
+    'the network (ACUITY_MODEL)': digestOfFile(join(model, 'manifest.json')),
     ACUITY_NORMS: norms === '' ? null : digestOfFile(norms),
     ACUITY_DAY_SAMPLES_MAX: daySamplesMax,
     ACUITY_NIGHT_SAMPLES_MAX: nightSamplesMax,

@@ -75,7 +75,7 @@ t.test('other options, another network or another input: an error says which, --
     [/: --to \(ndjson then, csv now\)/, { to: 'csv' }],
     [/: --explain \(false then, true now\)/, { explain: true }],
     [unknown, { history: PAST, state: join(dir, 'state') }],
-    [/: ACUITY_MODEL\./, { config: { model } }],
+    [/: the network \(ACUITY_MODEL\)\./, { config: { model } }],
     [/: ACUITY_NORMS\./, { config: { norms } }],
     [/: ACUITY_NIGHT_SAMPLES_MAX \(\d+ then, 9 now\)/, { config: { nightSamplesMax: 9 } }],
     [/: the input\. Give/, {}, other],

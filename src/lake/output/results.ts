@@ -254,4 +254,4 @@ function differenceOf({ made }: ResultRecord, now: Shape): string | undefined {
 }
 
 /** Options that a record has as digests. */
-const DIGESTS: ReadonlySet<string> = new Set(['--sql', 'ACUITY_MODEL', 'ACUITY_NORMS']);
+const DIGESTS: ReadonlySet<string> = new Set(['--sql', 'the network (ACUITY_MODEL)', 'ACUITY_NORMS']);

@@ -1,17 +1,7 @@
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import zlib, { gzipSync } from 'node:zlib';
-import {
-  Field,
-  Float64,
-  List,
-  Table,
-  Utf8View,
-  Vector,
-  makeData,
-  tableFromIPC,
-  tableToIPC,
-} from 'apache-arrow';
+import { Field, List, Table, Utf8View, tableFromIPC, tableToIPC, vectorFromArray } from 'apache-arrow';
 import t from 'tap';
 import { CsvTable, problemOf, textIn } from '#acuity/lake/input/csvRows.js';
 import { Engine } from '#acuity/lake/input/engine.js';
@@ -237,17 +227,17 @@ t.test('CSV of any delimiter, with a mark, blank lines, breaks in quotes, compre
 });
 
 t.test('a CSV is read alike however its bytes come, and if their memory is used again', async (t) => {
-  const lines = [
-    '1,30,"a ""b"",\r\nc"',
-    '',
-    '2,31,é',
-    '"3"  ,32,',
-    '4,33',
-    `5,34,${'x'.repeat(300)}`,
-    `6,"${'y\n'.repeat(200)}",`,
-    '7,36,""',
+  const cases: readonly (readonly [line: string, read?: readonly unknown[]])[] = [
+    ['1,30,"a ""b"",\r\nc"', ['1', '30', 'a "b",\r\nc', undefined]],
+    [''],
+    ['2,31,é', ['2', '31', 'é', undefined]],
+    ['"3"  ,32,', ['3', '32', '', undefined]],
+    ['4,33', ['4', '33', '', 422]],
+    [`5,34,${'x'.repeat(300)}`, ['', '', '', 413]],
+    [`6,"${'y\n'.repeat(200)}",`, ['', '', '', 413]],
+    ['7,36,""', ['7', '36', '', undefined]],
   ];
-  const text = `id,age,"note, é"\r\n${lines.join('\r\n')}`;
+  const text = `id,age,"note, é"\r\n${cases.map(([line]) => line).join('\r\n')}`;
   const readBy = async (bytes: Buffer, length: number, encoding?: string): Promise<unknown> => {
     async function* pieces(): AsyncGenerator<Uint8Array> {
       for (let at = 0; at < bytes.length; at += length) {
@@ -260,22 +250,10 @@ t.test('a CSV is read alike however its bytes come, and if their memory is used 
     const found: unknown[] = [];
     for await (const page of table.rows())
       for (let row = 0; row < page.rows; row++)
-        found.push([
-          ...table.names.map((_, at) => textIn(page, row, at)),
-          problemOf(page.marks[row])?.status,
-        ]);
+        found.push([...[0, 1, 2].map((at) => textIn(page, row, at)), problemOf(page.marks[row])?.status]);
     return [table.names, ...found];
   };
-  const expected = [
-    ['id', 'age', 'note, é'],
-    ['1', '30', 'a "b",\r\nc', undefined],
-    ['2', '31', 'é', undefined],
-    ['3', '32', '', undefined],
-    ['4', '33', '', 422],
-    ['', '', '', 413],
-    ['', '', '', 413],
-    ['7', '36', '', undefined],
-  ];
+  const expected = [['id', 'age', 'note, é'], ...cases.flatMap(([, read]) => (read ? [read] : []))];
   for (const [form, bytes, encoding] of [
     ['UTF-8', Buffer.from(`\ufeff${text}`)],
     ['Latin-1', Buffer.from(text, 'latin1'), 'latin-1'],
@@ -328,10 +306,7 @@ t.test('a cell of text is a bad row by its column, with the remedy and without i
   t.strictSame(valuesOf(scored, 'id'), ['n8', 'n9', 'n10']);
   t.strictSame(valuesOf(bad, 'row'), [1, 2, 3, 4, 5, 6, 7, 8]);
   const details = valuesOf(bad, 'detail');
-  t.match(
-    details.flat(),
-    cells.flatMap(([, detail]) => detail ?? []),
-  );
+  for (const [at, detail] of details.entries()) t.match([detail].flat(), [cells[at]?.[1]]);
   const texts = fileOf(t, 'a.parquet');
   await writeParquet(texts, lines);
   t.strictSame(valuesOf((await scoreOne(texts)).bad, 'detail'), details);
@@ -433,18 +408,13 @@ t.test('person, order and row go through to every output, which has its columns 
   const { names } = tableFromIPC(output).schema;
   t.strictSame(names.slice(0, 4), ['HR_night', 'person', 'at', 'row']);
   // Lists of texts as Polars pipes them; the library alone cuts a batch of them at the wrong place.
-  const views = Buffer.alloc(16 * MANY);
-  for (let row = 0; row < MANY; row++)
-    views.writeInt32LE(views.write(`${row + 1000}`, 16 * row + 4), 16 * row);
-  const child = makeData({ type: new Utf8View(), length: MANY, views, variadicBuffers: [] });
-  const valueOffsets = Int32Array.from({ length: MANY + 1 }, (_, row) => row);
-  const tags = makeData({ type: new List(new Field('item', child.type)), length: MANY, valueOffsets, child });
-  const age = makeData({ type: new Float64(), length: MANY, data: new Float64Array(MANY).fill(30) });
-  const stream = tableToIPC(new Table({ age: new Vector([age]), tags: new Vector([tags]) }));
+  const lists = Array.from({ length: MANY }, (_, row) => [`${row + 1000}`]);
+  const tags = vectorFromArray(lists, new List(new Field('item', new Utf8View())));
+  const stream = tableToIPC(new Table({ age: vectorFromArray(lists.map(() => 30)), tags }));
   const { rows } = await runStream([stream], { format: 'arrow', keep: ['tags'] });
   t.strictSame(
     rows.map((row) => [...(row['tags'] as Iterable<string>)]),
-    Array.from(valueOffsets.subarray(0, MANY), (row) => [`${row + 1000}`]),
+    lists,
   );
 });
 
@@ -505,13 +475,8 @@ t.test('--sort: the rows of all files come by person and night, and none is late
   const several = await Promise.all(types.map((row) => table(fileOf(t, 'a.parquet'), `${row}, 30 AS age`)));
   const mixed = await runLake(several, { ...asked, to: 'parquet', outDir: folder(t) });
   const [second, first] = mixed.files[0]?.rows ?? [];
-  t.match(
-    [first, second],
-    [
-      { person: '7', at: '2026-01-01' },
-      { person: '007', at: '2026-01-01 02:03:04' },
-    ],
-  );
+  t.match(first, { person: '7', at: '2026-01-01' });
+  t.match(second, { person: '007', at: '2026-01-01 02:03:04' });
   const measured = await table(fileOf(t, 'b.parquet'), `${types[1]}, 30 AS age, 50 AS measured_attention`);
   const refused = await runLake([several[0] ?? '', measured], { ...asked, outDir: folder(t) });
   t.equal(refused.tally.badLines, 1, 'the scorer takes no measurements, also where only one file has them');

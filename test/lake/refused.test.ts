@@ -53,23 +53,16 @@ const FILES: Readonly<Record<string, readonly Case[]>> = {
     ['age,past_sessions\n30,[]\n', /the column past_sessions: a row of a table is one session/],
     ['id,age,n\n1,30,2\n2,"31\n', /0.csv is no CSV in line 3: check its quotes/],
     ['id,age\n"1\n",30\n"2"x,30\n', /0.csv is no CSV in line 4: check its quotes/],
-    [
-      'age,measured_attention\n30,50\n',
-      /measured_attention: measurements are kept in the history of a person/,
-    ],
+    ['age,measured_attention\n30,50\n', /measured_attention: measurements are kept in the history of/],
     [CSV, /^there is no column "sexx": did you mean "sex"\?$/, { keep: ['sexx'] }],
     [CSV, /^there is no column "name"/, { keep: ['name'] }],
-    [
-      CSV,
-      /^there is no column "Person": did you mean "person"\?$/,
-      { history: { ...PAST, person: 'Person' } },
-    ],
+    [CSV, /^there is no column "Person": did you mean "person"/, { history: { ...PAST, person: 'Person' } }],
     [CSV, /^stress can't be kept: the output has a column of that name/, { keep: ['stress'] }],
     ['Row,age\n1,30\n', /^Row can't be kept/, { keep: ['Row'] }],
     ['id,ID,age\n1,2,30\n', /^ID can't be kept/, { keep: ['id', 'ID'] }],
   ],
   'csv.gz': [
-    ['no gzip', /./],
+    ['no gzip', /0.csv.gz.* damaged/],
     [gzipSync(CSV.repeat(50)).subarray(0, -12), /0.csv.gz.* cut short/],
     [Buffer.concat([gzipSync(CSV), Buffer.alloc(99), gzipSync(LINE)]), /0.csv.gz.* damaged/],
   ],
@@ -88,11 +81,7 @@ const FILES: Readonly<Record<string, readonly Case[]>> = {
     [Buffer.from(LINE, 'utf16le'), /^this is UTF-16: convert it \(iconv/],
     [Buffer.from(`\ufeff${LINE}`, 'utf16le').swap16(), /^this is UTF-16/],
     ['PAR1 and more', /^this is Parquet: name it \.parquet/],
-    [
-      LINE,
-      /^0.jsonl: files of Parquet and CSV can be sorted: make one of it first$/,
-      { sort: true, history: PAST },
-    ],
+    [LINE, /^0.jsonl: files of Parquet and CSV can be sorted: make one of it/, { sort: true, history: PAST }],
   ],
   'ndjson.gz': [['no gzip', /its compression is damaged/]],
   parquet: [['no Parquet at all', /0.parquet can't be read: it is no Parquet file/]],
@@ -135,8 +124,8 @@ t.test('a file that can’t be scored ends the run with what to do, and nothing 
   const refused = async (path: string, message: RegExp | string, about: string, asked?: Asked) => {
     const { error } = await runLake([path], { ...asked, to: 'ndjson' });
     t.match(error, { message }, about);
+    if (/gz|parquet/.test(about)) t.type(error, TableError, 'its exit code is 65');
     t.strictSame(readdirSync(dirname(path)), [basename(path)]);
-    return error;
   };
   const parquet = (selected: string) => table(fileOf(t, '0.parquet'), selected);
   for (const [sql, message] of Object.entries(OF_SESSION)) await refused(await parquet(sql), message, sql);
@@ -145,8 +134,6 @@ t.test('a file that can’t be scored ends the run with what to do, and nothing 
   for (const [ending, cases] of Object.entries(FILES))
     for (const [content, message, asked] of cases)
       await refused(fileOf(t, `0.${ending}`, content), message, `${ending}: ${content.toString()}`, asked);
-  const cut = await refused(fileOf(t, '0.ndjson.gz', 'no gzip'), /damaged/, 'its exit code is 65');
-  t.type(cut, TableError);
 });
 
 t.test('a stream that can’t be scored gives no score; an empty one nothing', async (t) => {
@@ -182,10 +169,7 @@ t.test('a stream that can’t be scored gives no score; an empty one nothing', a
     [latin, /the column person is not UTF-8/],
     // These were scored by the samples of other rows.
     ...[[-1], [0, 9], [0, 3, 99], [2, 1]].flatMap((places) =>
-      ['HR_night', 'person'].map((name) => [
-        placed(places, name),
-        RegExp(`${name} reaches beyond its values`),
-      ]),
+      ['HR_night', 'person'].map((name) => [placed(places, name), RegExp(`${name} reaches beyond its`)]),
     ),
   ] as [Uint8Array, RegExp][])
     t.match(await runStream([bytes], { format: 'arrow' }), { error: { name: 'TableError', message } });

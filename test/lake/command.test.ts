@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { chownSync, openSync, readdirSync, statSync } from 'node:fs';
+import { chownSync, openSync, readFileSync, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text as wholeText } from 'node:stream/consumers';
@@ -53,19 +53,24 @@ t.test('what the engine sets aside is its owner’s, gone at the end, and after 
   const all = [...others, 'acuity-lake-99999999-ours'];
   const dir = t.testdir(Object.fromEntries(all.map((name) => [name, {}])));
   if (isRoot) chownSync(join(dir, 'acuity-lake-99999999-theirs'), 65534, 65534);
+  const text = '"a\n\n\r\n\nb"\u0001';
+  const path = fileOf(t, 'a.csv', text);
   const { TMPDIR } = process.env;
   t.teardown(() => (TMPDIR === undefined ? delete process.env['TMPDIR'] : (process.env['TMPDIR'] = TMPDIR)));
   process.env['TMPDIR'] = dir;
+  const listeners = process.listenerCount('exit');
   const engine = await Engine.open({});
   t.equal(statSync(engine.folder).mode & 0o777, 0o700);
   t.strictSame(new Set(readdirSync(dir)), new Set([...others, basename(engine.folder)]));
+  await engine.upload(path, `${path}.copy`);
+  t.equal(readFileSync(`${path}.copy`, 'utf8'), text, 'byte by byte, as into a store');
   engine.close();
   t.strictSame(new Set(readdirSync(dir)), new Set(others));
+  t.equal(process.listenerCount('exit'), listeners, 'of many that are closed none is left');
 });
 
 t.test('a file of Parquet is standard input too', async (t) => {
-  const path = fileOf(t, 'a.parquet');
-  await writeParquet(path, nights(20));
+  const path = await writeParquet(fileOf(t, 'a.parquet'), nights(20));
   const args = ['score', '--format', 'parquet', '--to', 'ndjson'];
   const { stdout, closed } = started(t, args, {}, openSync(path, 'r'));
   t.equal(rowsOf(await wholeText(stdout)).length, 20);

@@ -195,11 +195,14 @@ t.test('a lake in S3 is scored to S3, a Delta table by --sql: as the file is', {
   t.match(await acuity(sizes, env), { code: 0, stderr: /2 lines in/ }, 'a blank line in their places');
   t.match(await acuity(again, env), { stderr: /2 of 2 files are finished already/ });
   // Before any row is scored: a store that lacks the bucket, and a key that the engine reads as another one.
-  const toNowhere = await run(file, ...httpfs, '--out-dir', 's3://nowhere');
-  t.match(toNowhere.stderr, /there is no such bucket: make it first/);
-  const refused = await run('s3://nights/lake', ...httpfs, '--out-dir', 's3://scores/odd');
-  t.match(refused.stderr, /reads what follows \? as settings: rename/);
+  const refused = async (from: string, to: string, said: RegExp): Promise<void> =>
+    void t.match(await run(from, ...httpfs, '--out-dir', to), { stderr: said });
+  await refused(file, 's3://nowhere', /there is no such bucket: make it first/);
+  await refused('s3://nights/lake', 's3://scores/odd', /reads what follows \? as settings: rename/);
   await python('hive.py', ['put', `${file}.delta`], env);
-  const versions = await run('s3://nights/lake', ...httpfs, '--out-dir', 's3://scores/versions');
-  t.match(versions.stderr, /lake is a Delta table, whose files hold deleted rows too/);
+  await refused(
+    's3://nights/lake',
+    's3://scores/versions',
+    /lake is a Delta table, .* hold deleted rows too/,
+  );
 });

@@ -38,9 +38,7 @@ async function predict(body: PredictionRequestBody): Promise<PredictionResponse>
 }
 
 /** Days of a person's nights: some late, some twice, with gaps of two months and of six. */
-const DAYS = [
-  0, 1, 1, 3, 2, 4, 65, 66, 60, 67, 68, 68, 71, 64, 72, 253, 254, 252, 255, 256, 257, 257, 318, 319,
-];
+const DAYS = [0, 1, 1, 3, 2, 4, 65, 66, 60, 67, 68, 68, 71, 64, 72, 253, 254, 252, 255, 256, 257, 257, 319];
 
 const random = seededRandom(7);
 /** Nights with fields missing, those of a person some days after those of another; in the first half measurements. */

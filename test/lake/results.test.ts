@@ -63,9 +63,6 @@ t.test('other options, another network or another input: an error says which, --
   t.match(JSON.parse(text), { made: { lines: 1, bad: 0, inputs: [{ size: statSync(path).size }] } });
   t.notMatch(text, dir);
   t.match(await runLake([path], { outDir }), { todo: 0, told: [], error: undefined });
-  const norms = fileOf(t, 'norms.json', '{}');
-  const model = dirname(fileOf(t, 'manifest.json', '{}'));
-  const { path: other } = lake(t, [50]);
   const keep = ['person', 'at'];
   const unknown = /0.scores.ndjson is there, but its sessions are not in the state/;
   const cases: readonly (readonly [difference: RegExp, asked: Asked, file?: string])[] = [
@@ -74,10 +71,10 @@ t.test('other options, another network or another input: an error says which, --
     [/: --to \(ndjson then, csv now\)/, { to: 'csv' }],
     [/: --explain \(false then, true now\)/, { explain: true }],
     [unknown, { history: PAST, state: join(dir, 'state') }],
-    [/: the network \(ACUITY_MODEL\)\./, { config: { model } }],
-    [/: ACUITY_NORMS\./, { config: { norms } }],
+    [/: the network \(ACUITY_MODEL\)\./, { config: { model: dirname(fileOf(t, 'manifest.json', '{}')) } }],
+    [/: ACUITY_NORMS\./, { config: { norms: fileOf(t, 'norms.json', '{}') } }],
     [/: ACUITY_NIGHT_SAMPLES_MAX \(\d+ then, 9 now\)/, { config: { nightSamplesMax: 9 } }],
-    [/: the input\. Give/, {}, other],
+    [/: the input\. Give/, {}, lake(t, [50]).path],
   ];
   for (const [difference, asked, file = path] of cases) {
     const { error, files } = await runLake([file], { outDir, ...asked });

@@ -11,7 +11,7 @@ import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import { session } from '#fixtures/bodies.js';
 import { fileOf, folder, modelScorer, runLake, runStream, scoreOne, type Asked } from '#fixtures/lake.js';
 import { LONG_PROVIDERS, longRecording } from '#fixtures/longRecordings.js';
-import { MODEL, changeManifest, copyModel } from '#fixtures/model.js';
+import { MODEL } from '#fixtures/model.js';
 import { textOf } from '#fixtures/repository.js';
 import { startServer } from '#fixtures/server.js';
 import { arrowOf, csvOf, linesOf, writeParquet, type TableRow } from '#fixtures/tables.js';
@@ -201,17 +201,9 @@ t.test('a wrong measurement is a bad row, told by its column; one too late is co
   t.match(files[0]?.bad, [{ detail: [{ loc: ['body', 'current_session', 'age'] }] }]);
 });
 
-t.test('a model that takes none refuses rows with measurements, and a state that has some', async (t) => {
-  const dir = folder(t);
-  const model = copyModel(join(dir, 'model'));
-  changeManifest(model, (manifest) => ({ ...manifest, measured: undefined }));
-  const without = await modelScorer(t, model);
-  const first = fileOf(t, 'a.csv', csvOf(ROWS.slice(0, 1)));
-  const last = fileOf(t, 'a.csv', csvOf(ROWS.slice(-1)));
-  const refused = await scoreOne(first, { history: HISTORY, scorer: without, outDir: join(dir, 'refused') });
-  t.match(refused.bad, [{ detail: /takes no measurements/ }]);
-  const state = join(dir, 'state');
-  await scoreOne(first, { ...BY_PERSON, state });
-  const { error } = await runLake([last], { history: HISTORY, scorer: without, state });
+t.test('a model that takes no measurements refuses a state that has some', async (t) => {
+  const state = join(folder(t), 'state');
+  await scoreOne(fileOf(t, 'a.csv', csvOf(ROWS.slice(0, 1))), { ...BY_PERSON, state });
+  const { error } = await runLake([fileOf(t, 'a.csv', csvOf(ROWS.slice(-1)))], { history: HISTORY, state });
   t.match(error, { message: /the state has measurements/ });
 });

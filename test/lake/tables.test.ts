@@ -161,11 +161,8 @@ t.test('what is kept keeps its type and its value, and is no part of the request
   const names = [...'abcdefghijkl', 'explain', 'n', 'o'];
   const { input, told } = await scoreOne(path, { keep: names });
   t.match(told, [String, 'a.parquet: the times of d are written in UTC']);
-  const select = `SELECT ${names.map((name) => `${name}::VARCHAR AS ${name}`).join(', ')} FROM`;
+  const select = `SELECT ${names.map((name) => `${name}::VARCHAR, typeof(${name})`).join()} FROM`;
   t.strictSame(await queried(`${select} '${input.output}'`), await queried(`${select} '${path}'`));
-  const types = (file: string): Promise<TableRow[]> =>
-    queried(`SELECT column_name, column_type FROM (DESCRIBE SELECT ${names.join()} FROM '${file}')`);
-  t.strictSame(await types(input.output), await types(path));
   const { text } = await scoreOne(path, { keep: names, to: 'ndjson', again: true });
   t.match(text, '"a":12345678901234567890,"b":1.25,"c":1767312000000,"d":1767323045678.901,"e":"782079",');
   const csv = await scoreOne(path, { keep: names, to: 'csv', again: true });
@@ -466,7 +463,8 @@ t.test('--sort: the rows of all files come by person and night, and none is late
   const [second, first] = mixed.files[0]?.rows ?? [];
   t.match(first, { person: '7', at: '2026-01-01' });
   t.match(second, { person: '007', at: '2026-01-01 02:03:04' });
-  t.match(mixed.files[0]?.bad, [{ person: '8' }], 'no measurements are taken, also where one file has them');
+  const none = [{ person: '8', detail: /takes no measurements/ }];
+  t.match(mixed.files[0]?.bad, none, 'also where only one file has them');
   const night = `'n' AS id, 'p0' AS person, DATE '2026-01-01' AS at, 30 AS age`;
   const other = await table(join(folder(t), 'other.parquet'), night);
   const odd = await runLake([one, other], { ...asked, outDir: folder(t) });

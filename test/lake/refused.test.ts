@@ -14,6 +14,8 @@ import { arrowOf, nights, table } from '#fixtures/tables.js';
 /** Refusals before any row is scored, each with its remedy. */
 
 const CSV = 'id,age,sex,person,at\n1,30,M,p,2026-01-01\n';
+/** One that is not UTF-8. */
+const LATIN = Buffer.from(CSV.replace('p,', 'Müller,'), 'latin1');
 const LINE = '{"id":1,"person":"p","at":"2026-01-01","current_session":{"age":30}}\n';
 
 /** Columns of a session. */
@@ -54,6 +56,7 @@ const FILES: Readonly<Record<string, readonly Case[]>> = {
     ['id,age,n\n1,30,2\n2,"31\n', /0.csv is no CSV in line 3: check its quotes/],
     ['id,age\n"1\n",30\n"2"x,30\n', /0.csv is no CSV in line 4: check its quotes/],
     ['age,measured_attention\n30,50\n', /measured_attention: measurements are kept in the history of/],
+    [LATIN, /^(?!.*ller)0.csv can't be read in line 2: it is not UTF-8: give --encoding latin-1/],
     [CSV, /^there is no column "sexx": did you mean "sex"\?$/, { keep: ['sexx'] }],
     [CSV, /^there is no column "name"/, { keep: ['name'] }],
     [CSV, /^there is no column "Person": did you mean "person"/, { history: { ...PAST, person: 'Person' } }],

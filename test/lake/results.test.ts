@@ -106,18 +106,17 @@ t.test('bad rows of a night fail every run until they are accepted, others never
 
 /** Scores no row before something is done, which begins with the first. */
 class Meanwhile extends FormulaScorer {
-  private isAtWork = true;
-  constructor(private act: (() => unknown) | undefined) {
+  private work: Promise<unknown> | undefined;
+  private isDone = false;
+  constructor(private readonly act: () => unknown) {
     super();
   }
   override admit(request: PredictionRequest, who: ScoreHandler) {
-    const work = Promise.resolve(this.act?.());
-    if (this.act !== undefined) void work.then(() => (this.isAtWork = false));
-    this.act = undefined;
+    this.work ??= Promise.resolve(this.act()).then(() => (this.isDone = true));
     return super.admit(request, who);
   }
   override answerAll(): void {
-    if (!this.isAtWork) super.answerAll();
+    if (this.isDone) super.answerAll();
   }
 }
 
@@ -213,10 +212,8 @@ t.test('under --sort a new or changed input has all scored again; a SELECT alway
 t.test('a pipe is read each time, and refused where it would have to be read again', async (t) => {
   const path = join(folder(t), '0.csv');
   execFileSync('mkfifo', [path]);
-  const written = async (asked: Asked) => {
-    const [ran] = await Promise.all([runLake([path], asked), writeFile(path, 'person,at,age\np,1,30\n')]);
-    return ran;
-  };
+  const written = async (asked: Asked) =>
+    (await Promise.all([runLake([path], asked), writeFile(path, 'person,at,age\np,1,30\n')]))[0];
   const outDir = folder(t);
   mkdirSync(partialName(join(outDir, 'left'))); // can't be removed, and does no harm
   t.match(await written({ outDir }), { todo: 1, told: [String], error: undefined });

@@ -115,10 +115,8 @@ t.test('what can’t be done is said before anything is done', async (t) => {
     ['--people-max 0', /a whole number, 1 to 10000000/],
     ['--keep a,a', /A name stands there twice/],
   ];
-  for (const [args, said] of cases) {
-    const ran = await commanded(t, registerScore, ['score', ...args.split(' ')]);
-    t.match(ran, { code: Number, said }, args);
-  }
+  for (const [args, said] of cases)
+    t.match(await commanded(t, registerScore, ['score', ...args.split(' ')]), { code: Number, said }, args);
   const none = await acuity(['score'], { ACUITY_MODEL: join(REPOSITORY, 'docs') });
   t.match(none, { code: 1, stderr: /manifest\.json cannot be read/, stdout: '' });
 });

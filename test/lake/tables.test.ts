@@ -25,8 +25,6 @@ import {
 
 const KEEP = ['id', 'n'];
 const ROWS = 160;
-/** More rows than a page has. */
-const MANY = 1500;
 const SESSIONS = requestsOf('baseline', 32);
 /** Ways in which each file is damaged, as with `ACUITY_TEST_DAMAGES=1000 npm test -- lake/tables`. */
 const DAMAGES = Number(process.env['ACUITY_TEST_DAMAGES'] ?? 10);
@@ -98,11 +96,10 @@ t.test('a table has the scores and the refusals of the same rows in JSON, in eve
 
 t.test('samples and numbers of every kind are read as a body would be, or refused as one', async (t) => {
   const dir = folder(t);
-  const pair = '[60, 61]';
   const scored = ['SMALLINT[]', 'BIGINT[]', 'UTINYINT[]', 'DECIMAL(5, 1)[]', 'FLOAT[2]', 'VARCHAR'];
   const at = (...loc: readonly unknown[]): object => [{ loc: ['body', 'current_session', ...loc] }];
   const cases: readonly (readonly [sql: string, detail?: unknown])[] = [
-    ...scored.map((type) => [`'${pair}'::${type} AS HR_night`] as const),
+    ...scored.map((type) => [`'[60, 61]'::${type} AS HR_night`] as const),
     [`CAST(NULL AS DOUBLE[]) AS HR_night`],
     [`[60, NULL, 61]::DOUBLE[] AS HR_night`, at('HR_night', 1)],
     [`['60'::DOUBLE, 'NaN'] AS HR_night`, at('HR_night', 1)],
@@ -387,8 +384,8 @@ t.test('person, order and row go through to every output, which has its columns 
   const { output } = await runStream([none], { format: 'arrow', history: PAST, keep: ['HR_night'] });
   const { names } = tableFromIPC(output).schema;
   t.strictSame(names.slice(0, 4), ['HR_night', 'person', 'at', 'row']);
-  // Lists of texts as Polars pipes them; the library alone cuts a batch of them at the wrong place.
-  const lists = Array.from({ length: MANY }, (_, row) => [`${row + 1000}`]);
+  // Lists of texts as Polars pipes them, more than a page has: the library alone cuts them at the wrong place.
+  const lists = Array.from({ length: 1_500 }, (_, row) => [`${row + 1000}`]);
   const tags = vectorFromArray(lists, new List(new Field('item', new Utf8View())));
   const stream = tableToIPC(new Table({ age: vectorFromArray(lists.map(() => 30)), tags }));
   const { rows } = await runStream([stream], { format: 'arrow', keep: ['tags'] });
@@ -397,7 +394,6 @@ t.test('person, order and row go through to every output, which has its columns 
 });
 
 t.test('a damaged table says so, wherever it is damaged, and the next one is read', async (t) => {
-  const dir = folder(t);
   const fixtures = join(REPOSITORY, 'test/fixtures/tables-of-others');
   let broken = 0;
   for (const name of ['duckdb.parquet', 'coded.parquet']) {
@@ -412,11 +408,11 @@ t.test('a damaged table says so, wherever it is damaged, and the next one is rea
       t.ok(error instanceof TableError, `${turn} ${name}: ${error.name}: ${error.message}`);
       broken++;
     }
-    t.ok((await scoreOne(join(fixtures, name), { outDir: dir })).rows.length > 0, 'whole');
+    t.ok((await scoreOne(join(fixtures, name), { outDir: folder(t) })).rows.length > 0, 'whole');
   }
   t.ok(broken > 0);
   // The footer says 101 rows: the first of its counts is the table's, a zigzag after the mark of an i64.
-  const path = await table(join(dir, 'a.parquet'), '30 AS age FROM range(100)');
+  const path = await table(fileOf(t, 'a.parquet'), '30 AS age FROM range(100)');
   const bytes = readFileSync(path);
   const footer = bytes.length - 8 - bytes.readInt32LE(bytes.length - 8);
   bytes[bytes.indexOf(Buffer.from([0x16, 0xc8, 0x01]), footer) + 1] = 0xca;

@@ -23,10 +23,9 @@ import { dateOf } from '#acuity/base/days.js';
 import { seededRandom } from '#acuity/base/random.js';
 import { Histories } from '#acuity/lake/score/histories.js';
 import { StateFile } from '#acuity/lake/score/state.js';
-import type { GivenMeasurement, PredictionRequest } from '#acuity/night/request.js';
-import type { ScoreHandler } from '#acuity/score/scorer.js';
+import type { GivenMeasurement } from '#acuity/night/request.js';
 import { session } from '#fixtures/bodies.js';
-import { FormulaScorer, HAND_MODEL } from '#fixtures/handScorer.js';
+import { FormulaScorer, HAND_MODEL, Meanwhile } from '#fixtures/handScorer.js';
 import { PAST, fileOf, folder, runLake, runStream, type Asked } from '#fixtures/lake.js';
 import { CONSTANTS, randomMeasurements } from '#fixtures/measured.js';
 import { bodiesOf, linesOf, writeParquet } from '#fixtures/tables.js';
@@ -103,22 +102,6 @@ t.test('bad rows of a night fail every run until they are accepted, others never
   t.match(await night({ acceptBad: true }), { todo: 1, tally: { badLines: 1 } }, 'not told before');
   t.match(await night(), { todo: 0, hasFormerBad: true });
 });
-
-/** Scores no row before something is done, which begins with the first. */
-class Meanwhile extends FormulaScorer {
-  private work: Promise<unknown> | undefined;
-  private isDone = false;
-  constructor(private readonly act: () => unknown) {
-    super();
-  }
-  override admit(request: PredictionRequest, who: ScoreHandler) {
-    this.work ??= Promise.resolve(this.act()).then(() => (this.isDone = true));
-    return super.admit(request, who);
-  }
-  override answerAll(): void {
-    if (this.isDone) super.answerAll();
-  }
-}
 
 /** A record without most of it. */
 const PART = '{"kind":"acuity result","format":1,"made":{"inputs":[]}}';

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { openSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { DurationMillisecond, Field, List, Table, tableToIPC, vectorFromArray } from 'apache-arrow';
@@ -7,7 +7,7 @@ import type { Format } from '#acuity/lake/options.js';
 import { NamesError, TableError } from '#acuity/lake/errors.js';
 import { registerScore } from '#acuity/commands/score.js';
 import { PAST, commanded, fileOf, runLake, runStream, type Asked } from '#fixtures/lake.js';
-import { acuity } from '#fixtures/scripts.js';
+import { acuity, started } from '#fixtures/scripts.js';
 import { REPOSITORY } from '#fixtures/repository.js';
 import { arrowOf, nights, table } from '#fixtures/tables.js';
 
@@ -119,6 +119,8 @@ t.test('what can’t be done is said before anything is done', async (t) => {
     t.match(await commanded(t, registerScore, ['score', ...args.split(' ')]), { code: Number, said }, args);
   const none = await acuity(['score'], { ACUITY_MODEL: join(REPOSITORY, 'docs') });
   t.match(none, { code: 1, stderr: /manifest\.json cannot be read/, stdout: '' });
+  const { closed } = started(t, ['score'], {}, openSync(t.testdir(), 'r'));
+  t.match(await closed, { code: 65, stderr: /standard input is a folder: name it/ });
 });
 
 t.test('a file that can’t be scored ends the run with what to do, and nothing is written', async (t) => {

@@ -34,11 +34,16 @@ export interface ReadableInput extends Pick<Input, 'path' | 'name' | 'format' | 
   readonly stdin?: AsyncIterable<Uint8Array>;
 }
 
-/** The bytes of all inputs that standard input holds: with `tables` a stream of Arrow each, else one. @throws TableError */
+/**
+ * The bytes of all inputs that standard input holds: with `tables` a stream of Arrow each, else one.
+ * @throws OperatorError if it is a folder, which Node takes for an empty stream; TableError
+ */
 export async function* inputsIn(
   stdin: Readable,
   { format, tables }: { readonly format: Format; readonly tables: boolean },
 ): AsyncGenerator<AsyncIterable<Uint8Array>, void, undefined> {
+  if (fstatSync(0).isDirectory())
+    throw new OperatorError('standard input is a folder: name it (acuity score FOLDER) to score its files');
   if (format !== 'arrow') return yield stdin;
   const { arrowStreams, onlyStream } = await import('./arrowStreams.js');
   if (tables) yield* arrowStreams(stdin);

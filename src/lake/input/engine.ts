@@ -153,7 +153,7 @@ export class Engine {
   async upload(path: string, target: string): Promise<void> {
     const what = { written: target };
     await this.run('CREATE OR REPLACE TABLE pieces (bytes BLOB)', what);
-    // Of no bytes the engine makes no file, and leaves the former one: a blank line is no row either.
+    // For no bytes the engine writes no file, and a former one stays: a blank line is no row either.
     const isEmpty = statSync(path).size === 0;
     for await (const piece of isEmpty ? [Buffer.from('\n')] : createReadStream(path, { highWaterMark: MEBI }))
       await this.run('INSERT INTO pieces VALUES ($1)', what, [blobValue(piece as Buffer)]);

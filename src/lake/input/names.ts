@@ -113,7 +113,7 @@ export function readNames(
   const kept = through.filter((name) => names?.ofPath?.has(name) !== true || keep?.includes(name) === true);
   const measured = measuredColumns(names?.thing === 'column' ? names.kinds.session : []);
   const columns = { keep: kept, history, measured };
-  // Who reads tables, the engine too, takes two names that differ by case for one.
+  // Readers of tables, the engine too, take two names that differ by case for one.
   const folded = (name: string): string => (mayVary ? name : name.toLowerCase());
   const taken = new Set([...(reserved ?? [])].map(folded));
   for (const name of columns.keep) {

@@ -138,7 +138,7 @@ async function* bytesOf(input: ReadableInput, options: ReadOptions): AsyncGenera
   }
 }
 
-/** Zeros after the last piece: a decompressor takes of them only where its file was cut, which zstd's does not tell. */
+/** Adds zeros at the end: a decompressor reads into them only if its file was cut, which zstd's does not report. */
 async function* withZeros(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let last: Buffer | undefined;
   for await (const piece of pieces) {

@@ -193,7 +193,7 @@ export function textField(
   return { field, scalar: Float64Array.from({ length: rows }, (_, row) => sexOf(texts(row))), json };
 }
 
-/** Why a row is refused; one that is no JSON by its column: the bytes of a body mean nothing to who has the table. */
+/** Why a row is refused; one that is no JSON by its column: a byte of the body means nothing to a user of tables. */
 export function problemIn(fields: readonly SessionField[], row: number, problem: BodyProblem): RowProblem {
   if (problem.kind !== 'malformed') return rowProblem(problem);
   const field = fields.find(({ json }) => parsedJson(json(row) ?? '0') === undefined)?.field;

@@ -86,6 +86,7 @@ const FILES: Readonly<Record<string, readonly Case[]>> = {
     ['PAR1 and more', /^this is Parquet: name it \.parquet/],
     [LINE, /^0.jsonl: files of Parquet and CSV can be sorted: make one of it/, { sort: true, history: PAST }],
   ],
+  'a.constructor': [[CSV, /0.a.constructor: the name does not say the format; --format does/]],
   'ndjson.gz': [['no gzip', /its compression is damaged/]],
   parquet: [['no Parquet at all', /0.parquet can't be read: it is no Parquet file/]],
   arrow: [['', /Arrow comes by standard input, as a stream/]],

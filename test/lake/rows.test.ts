@@ -27,6 +27,8 @@ t.test('lines keep their order and places: scores, or what the service would hav
     ['{} {}', 400, /several rows in one line: jq -c/],
     ['{"current_session":', 400, /Malformed JSON/],
     [' '.repeat(2_000), 413, PROBLEMS.bodyTooLarge.detail],
+    ['{"current_session":{},"past_sessions":{"Age":1}}', 422, Array],
+    ['{"current_session":{},"constructor":{"a":1}}'],
     ['{"current_session":{}}'],
   ];
   // A mark of the byte order is taken, and what has no text is no row.
@@ -42,7 +44,7 @@ t.test('lines keep their order and places: scores, or what the service would hav
     const pieces = whole.match(new RegExp(`[^]{1,${length}}`, 'g')) ?? [];
     const { lines, text, tally } = await score(pieces, { config: { bodyMaxBytes: 1_000 } });
     t.match(lines, expected, `pieces of ${length}`);
-    t.match(tally, { lines: 17, badLines: 6, firstBadLine: 11 });
+    t.match(tally, { lines: 19, badLines: 7, firstBadLine: 11 });
     t.match(text, first);
   }
   // A first line that is no JSON costs its row, not the run.

@@ -8,7 +8,7 @@ type Slip = Readonly<Record<'path' | 'meant', string>>;
 /** The names in `request` that are a typing error away from a field that their object lacks. */
 export function* slipsIn(request: PredictionRequestBody): Generator<Slip> {
   yield* slipsOf(request, 'request', '');
-  for (const [field, kind] of Object.entries(KINDS_WITHIN))
+  for (const [field, kind] of KINDS_WITHIN)
     for (const object of [request[field as keyof PredictionRequestBody]].flat())
       yield* slipsOf(object, kind, `${field}.`);
 }

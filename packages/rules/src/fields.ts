@@ -131,11 +131,11 @@ export const FIELD_NAMES = {
 } as const;
 export type ObjectKind = keyof typeof FIELD_NAMES;
 
-/** The kinds of the objects in a request's fields, each one or a list of them. */
-export const KINDS_WITHIN: Readonly<Record<string, ObjectKind>> = {
-  current_session: 'session',
-  past_sessions: 'session',
-  past_targets: 'target',
-  [TARGETS_ALIAS]: 'target',
-  measurements: 'measurement',
-};
+/** The kinds of the objects in a request's fields, each one or a list of them. No object: callers name its keys. */
+export const KINDS_WITHIN: ReadonlyMap<string, ObjectKind> = new Map([
+  ['current_session', 'session'],
+  ['past_sessions', 'session'],
+  ['past_targets', 'target'],
+  [TARGETS_ALIAS, 'target'],
+  ['measurements', 'measurement'],
+]);

@@ -15,17 +15,17 @@ import { textOf } from './sql.js';
  *   a store ─► the engine's glob ────────────┘                          OUT/FOLDERS BELOW THE NAME/STEM.scores.FORMAT
  */
 
-const ENDINGS: Readonly<Record<string, Format>> = {
-  ndjson: 'ndjson',
-  jsonl: 'ndjson',
-  json: 'ndjson',
-  csv: 'csv',
-  arrow: 'arrow',
-  arrows: 'arrow',
-  feather: 'arrow',
-  ipc: 'arrow',
-  parquet: 'parquet',
-};
+const ENDINGS: ReadonlyMap<string, Format> = new Map([
+  ['ndjson', 'ndjson'],
+  ['jsonl', 'ndjson'],
+  ['json', 'ndjson'],
+  ['csv', 'csv'],
+  ['arrow', 'arrow'],
+  ['arrows', 'arrow'],
+  ['feather', 'arrow'],
+  ['ipc', 'arrow'],
+  ['parquet', 'parquet'],
+]);
 
 /** A file's name without its format suffixes, and the format. */
 export interface NamedFormat {
@@ -37,7 +37,7 @@ export interface NamedFormat {
 export function formatOf(name: string): NamedFormat {
   const [, inner = name, packed] = /^(.*)\.(gz|zst|zstd)$/is.exec(name) ?? [];
   const [, stem = inner, ending = ''] = /^(.*)\.([^.]+)$/s.exec(inner) ?? [];
-  const format = ENDINGS[ending.toLowerCase()];
+  const format = ENDINGS.get(ending.toLowerCase());
   const compression = packed === undefined ? undefined : packed.toLowerCase() === 'gz' ? 'gzip' : 'zstd';
   return { stem: format === undefined ? inner : stem, format, compression };
 }

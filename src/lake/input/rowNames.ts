@@ -30,9 +30,12 @@ function* objectsOf(text: string): Generator<readonly [kind: ObjectKind, names: 
   if (!isObject(row)) return;
   yield ['request', Object.keys(row)];
   for (const [name, value] of Object.entries(row)) {
-    const kind = KINDS_WITHIN[nameInAnyCase(name, 'request') ?? name];
-    for (const item of [value].flat())
-      if (kind !== undefined && isObject(item)) yield [kind, Object.keys(item)];
+    const field = nameInAnyCase(name, 'request') ?? name;
+    const kind = KINDS_WITHIN.get(field);
+    // A value of another form costs its row.
+    const items: readonly unknown[] =
+      field === 'current_session' ? [value] : Array.isArray(value) ? value : [];
+    for (const item of items) if (kind !== undefined && isObject(item)) yield [kind, Object.keys(item)];
   }
 }
 

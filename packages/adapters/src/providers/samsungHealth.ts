@@ -18,12 +18,12 @@ export interface SamsungHealthInput extends AdapterOptions {
   readonly heart_rate?: unknown;
 }
 
-const STAGES: Readonly<Record<string, Stage>> = {
-  40001: 'awake',
-  40002: 'light',
-  40003: 'deep',
-  40004: 'rem',
-};
+const STAGES: ReadonlyMap<string, Stage> = new Map([
+  ['40001', 'awake'],
+  ['40002', 'light'],
+  ['40003', 'deep'],
+  ['40004', 'rem'],
+]);
 /** A prefix of some names of columns. */
 const [SLEEP, HEART] = ['com.samsung.health.sleep.', 'com.samsung.health.heart_rate.'];
 
@@ -47,7 +47,7 @@ function recordsIn(sent: Sent<SamsungHealthInput>): Records {
 
 function stageOf(row: Field): SentPiece {
   return {
-    stage: STAGES[row.get('stage').textOrNumber() ?? ''],
+    stage: STAGES.get(row.get('stage').textOrNumber() ?? ''),
     from: row.get('start_time'),
     to: row.get('end_time'),
     eastMs: row.cell('time_offset').offset(0),

@@ -8,7 +8,7 @@ import { requestBody } from '../fixtures/bodies.js';
 import { Connection, head, send, sendOn } from '../fixtures/connection.js';
 import { CLEAN, startServer, type RunningServer } from '../fixtures/server.js';
 import { loopsOf } from '../fixtures/stops.js';
-import { listening } from '../fixtures/until.js';
+import { listening, until } from '../fixtures/until.js';
 
 /**
  * What a running service tells of its requests in metrics, log and traces: what was sent is what is counted, and no
@@ -54,6 +54,11 @@ if (expired === undefined) throw new Error('two keys were ordered');
 const KEYED = { 'X-API-Key': server.key };
 const scrape = (): Promise<Series[]> => metricsOf(server.adminPort);
 
+/** An event loop counts an answer after it has sent it: until all are counted, or a minute has passed. */
+async function untilCounted(count: number, name: string, labels = {}): Promise<void> {
+  await until(async () => valueOf(await scrape(), name, labels) >= count);
+}
+
 async function ask(body: string, headers: Readonly<Record<string, string>> = KEYED): Promise<number> {
   return (await send(server.port, { headers, body })).status;
 }
@@ -76,6 +81,7 @@ t.test('counts of scored requests equal the load, in every stage', async (t) => 
   const rowsBefore = valueOf(await scrape(), 'acuity_batch_rows_sum'); // the golden requests
   await load(SCORED, JSON.stringify(requestBody(0)));
   await load(SCORED, JSON.stringify(requestBody(5)));
+  await untilCounted(2 * SCORED, 'acuity_stage_seconds_count', { stage: 'total' }); // the last of a request
   const series = await scrape();
   t.equal(valueOf(series, 'acuity_requests_total'), 2 * SCORED);
   t.equal(valueOf(series, 'acuity_requests_total', { status: '200', key: 'live' }), 2 * SCORED);
@@ -150,14 +156,16 @@ async function exercise(refused: readonly string[]): Promise<number[]> {
 
 t.test('no value and no key is in log, metrics and traces; what is sampled is traced, no more', async (t) => {
   const refused = [expired.key, createKey('live'), 'sk_live_notWhole', 'sk_demo_'];
-  t.strictSame([...new Set(await exercise(refused))].toSorted(), [200, 400, 401, 403, 404, 415, 422]);
+  const statuses = await exercise(refused);
+  t.strictSame([...new Set(statuses)].toSorted(), [200, 400, 401, 403, 404, 415, 422]);
 
   const traced = [context(), context(), context()];
   const [scored = context(), unprocessable = context(), gone = context()] = traced;
   t.equal(await ask(markedBody(0), { ...KEYED, ...scored.headers, 'X-Request-Id': 'mine' }), 200);
   t.equal(await ask('{"current_session":{"age":900}}', { ...KEYED, ...unprocessable.headers }), 422);
   // A caller that hangs up in the middle of its body is counted as gone, not as answered.
-  const answered = valueOf(await scrape(), 'acuity_requests_total');
+  const answered = 2 * SCORED + statuses.length + 3; // the load, the exercise with its history, and these two
+  await untilCounted(answered, 'acuity_requests_total');
   const connection = await Connection.open(server.port);
   await connection.write(`${head({ headers: { ...KEYED, 'Content-Length': '500', ...gone.headers } })}{`);
   connection.destroy();

@@ -63,7 +63,7 @@ export class Run {
   /** The input being scored, for messages. */
   current: string | undefined;
   private readonly histories: Histories | undefined;
-  /** Whether the output has columns of scores without measurements, by the names in all inputs. */
+  /** Whether tables have columns of scores without measurements: by the names in all inputs, and the finished ones. */
   private isMeasured = false;
   private readonly state: StateFile | undefined;
   private readonly reading: ReadOptions;
@@ -138,6 +138,7 @@ export class Run {
       this.current = input.name;
       if ((await this.results?.isDone(input)) !== true) todo.push(input);
     }
+    this.isMeasured = this.results?.areMeasured === true;
     for (const input of todo)
       for (const part of input.query?.files ?? [input]) {
         this.current = part.name;
@@ -188,8 +189,8 @@ export class Run {
     this.state?.save();
   }
 
-  /** Scores the rows of an input. @throws NamesError */
-  private async scoreRows(target: Target, scorer: RowScorer): Promise<void> {
+  /** Scores the rows of an input. @returns whether a table has columns of scores without measurements @throws NamesError */
+  private async scoreRows(target: Target, scorer: RowScorer): Promise<boolean> {
     const { name, outputFormat: format, write, writeBad, bad, histories = this.histories } = target;
     const { into, late } = this.options;
     const opened = await openInput(target, { ...this.reading, constants: scorer.constants });
@@ -227,6 +228,7 @@ export class Run {
     };
     await scorePages(opened.pages(report.columns, form), written, scorer, personOrder);
     await sink.end?.();
+    return options.measured === true;
   }
 
   /** Checks the names of an open input. @throws NamesError */

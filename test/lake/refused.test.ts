@@ -157,6 +157,9 @@ t.test('a stream that can’t be scored gives no score; an empty one nothing', a
   fewer[fewer.indexOf(count)] = 70;
   const latin = Buffer.from(arrowOf([{ age: 30, person: 'Müller' }]));
   latin.set(Buffer.from('ül', 'latin1'), latin.indexOf('ü'));
+  const [age, person] = [vectorFromArray([30, 31]), vectorFromArray(['a', 'b'])];
+  const beyond = Buffer.from(tableToIPC(new Table({ age, person }), 'stream'));
+  beyond[beyond.lastIndexOf(Buffer.from(Int32Array.of(0, 1).buffer)) + 4] = 9;
   const cases: readonly (readonly [bytes: Uint8Array, message: RegExp, format?: Format])[] = [
     [arrowOf([{ id: '1' }]), /no column is named as a field/],
     [arrowOf([{ age: 30 }], 'float', 50, 'file'), /file format is read from its end: make Parquet of it/],
@@ -169,14 +172,13 @@ t.test('a stream that can’t be scored gives no score; an empty one nothing', a
   for (const [bytes, message, format = 'arrow'] of cases)
     t.match(await runStream([bytes], { format }), { error: { message }, output: Buffer.alloc(0) });
   t.match(await runStream([]), { error: undefined, output: Buffer.alloc(0) });
-  // Each of these ended as a whole stream of fewer rows.
+  // Each of these ended as a whole stream: of fewer rows, or with persons and samples that are none of theirs.
   for (const [bytes, message] of [
     [whole.subarray(0, -8), /the Arrow stream ends too early/],
     [Buffer.concat([whole, whole]), /another Arrow stream follows the first one: read both with --tables/],
-    // This lost the last rows of a batch, this made one person of two.
     [fewer, /the column id has not as many rows as its batch/],
     [latin, /the column person is not UTF-8/],
-    // These were scored by the samples of other rows.
+    [beyond, /the column person reaches beyond its/],
     ...[[-1], [0, 9], [0, 3, 99], [2, 1]].flatMap((places) =>
       ['HR_night', 'person'].map((name) => [placed(places, name), RegExp(`${name} reaches beyond its`)]),
     ),

@@ -103,6 +103,15 @@ t.test('bad rows of a night fail every run until they are accepted, others never
   t.match(await night(), { todo: 0, hasFormerBad: true });
 });
 
+t.test('a table has the columns of the finished ones beside it, also those without a value', async (t) => {
+  const path = fileOf(t, '0.csv', 'person,at,age,measured_memory\np,20260101,30,\n');
+  const asked = { history: PAST, state: join(folder(t), 'state') };
+  await runLake([path], asked);
+  writeFileSync(join(dirname(path), '1.csv'), 'person,at,age\np,20260102,30\n');
+  const { files } = await runLake([dirname(path)], asked);
+  t.match(files, [{ text: /unmeasured_memory/ }, { text: /unmeasured_memory/ }]);
+});
+
 /** A record without most of it. */
 const PART = '{"kind":"acuity result","format":1,"made":{"inputs":[]}}';
 

@@ -131,9 +131,12 @@ function fieldIn(
 function checkPlaces(data: Data, name: string): void {
   if (data.length === 0) return; // its children may be missing
   const type = data.type as DataType;
-  const { values, valueOffsets: offsets } = data as Partial<Data<Utf8>>;
+  const { values, valueOffsets: offsets, dictionary } = data as Partial<Data<Utf8>>;
   const end = endOf(data);
-  if (end > ((data.children[0] ?? values)?.length ?? 0))
+  const isBeyond = (at: number, row: number): boolean =>
+    data.getValid(row) && (at < 0 || at >= (dictionary?.length ?? 0));
+  const hasBeyond = DataType.isDictionary(type) && values?.some(isBeyond) === true;
+  if (hasBeyond || end > ((data.children[0] ?? values)?.length ?? 0))
     throw new TableError(`${WHAT} is damaged: the column ${name} reaches beyond its values`);
   const isText = values !== undefined && (DataType.isUtf8(type) || DataType.isLargeUtf8(type));
   const texts = isText ? [values.subarray(Number(offsets?.[0] ?? 0), end)] : [];

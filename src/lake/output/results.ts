@@ -43,6 +43,8 @@ const RECORD = Type.Object({
     ),
     lines: Type.Integer(),
     bad: Type.Integer(),
+    /** Whether a table has columns of scores without measurements: those of one folder are alike. */
+    measured: Type.Boolean(),
   }),
   /** Set once --accept-bad took its bad rows as they are. */
   accepted: Type.Optional(Type.Literal(true)),
@@ -67,6 +69,8 @@ export interface ResultsOptions extends Pick<ScoreOptions, 'again' | 'acceptBad'
 export class Results {
   /** Whether finished inputs have bad rows that were not accepted. */
   hasFormerBad = false;
+  /** Whether finished ones have columns of scores without measurements. */
+  areMeasured = false;
   /** The records that this run found. */
   private readonly former = new Map<string, ResultRecord | undefined>();
   private readonly places: Places;
@@ -126,15 +130,17 @@ export class Results {
         );
       say(`${input.name}: finished before; whether its rows have changed since is not known`);
     }
+    this.areMeasured ||= record.made.measured;
     await this.tellBad(input, record);
     return true;
   }
 
   /**
-   * Makes the result of an input by `score`, which writes scores and bad rows.
+   * Makes the result of an input by `score`, which writes scores and bad rows, and says whether those have columns
+   * without measurements.
    * @throws TryAgainError if another process makes it, or the input changes meanwhile
    */
-  make(input: Input, score: (write: WriteBytes, writeBad: WriteBytes) => Promise<void>): Promise<void> {
+  make(input: Input, score: (write: WriteBytes, writeBad: WriteBytes) => Promise<boolean>): Promise<void> {
     return this.alone(input, async () => {
       const { engine, tally, state } = this.options;
       if (!isDeepStrictEqual(await this.recordOf(input), this.former.get(input.record)))
@@ -145,13 +151,13 @@ export class Results {
       const scores = new PartialOutput(input.output, folder);
       const bad = new PartialOutput(input.bad, folder);
       try {
-        await score(scores.write, bad.write);
+        const measured = await score(scores.write, bad.write);
         await scores.write(''); // creates the file even without rows
         for (const file of [scores, bad]) file.finish();
         if (!isDeepStrictEqual(inputs, await this.marksOf(input)))
           throw new TryAgainError('it changed while it was read, and is not finished: run the command again');
-        const counts = { lines: tally.lines - lines, bad: tally.badLines - badLines };
-        const made = { acuity: packageVersion(), options: this.shapeOf(input), inputs, ...counts };
+        const found = { lines: tally.lines - lines, bad: tally.badLines - badLines, measured };
+        const made = { acuity: packageVersion(), options: this.shapeOf(input), inputs, ...found };
         await setAside(input, { scores, bad }, this.places);
         await this.places.write(input.record, recordText({ made }));
         state?.inputs.set(this.nameInState(input), digestOf(JSON.stringify(made)));

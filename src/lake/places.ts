@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { replaceByOwn } from '../base/files/atomicFile.js';
 import { ifPresentSync } from '../base/files/fileError.js';
@@ -44,11 +44,16 @@ export class Places {
     if (!isRemote(path)) return replaceByOwn(path, [text]);
     const file = join((await this.engine()).folder, basename(path));
     replaceByOwn(file, [text]);
-    await this.upload(file, path);
+    await this.put(file, path);
   }
 
-  async upload(file: string, address: string): Promise<void> {
-    await (await this.engine()).upload(file, address);
+  /** Moves a file of this machine to its place; without one, leaves nothing there. */
+  async put(file: string | undefined, path: string): Promise<void> {
+    if (isRemote(path)) {
+      if (file !== undefined) await (await this.engine()).upload(file, path);
+      else if (await this.isThere(path)) await this.write(path, '');
+    } else if (file !== undefined) renameSync(file, path);
+    else rmSync(path, { force: true });
   }
 
   /** Values of a file of a store, in one row if it is there: of a pattern, for a plain name is taken to be there. */

@@ -13,7 +13,7 @@ import { packageVersion } from '../../base/process/packageVersion.js';
 import type { Engine } from '../input/engine.js';
 import { TryAgainError } from '../errors.js';
 import { isRemote, type Input } from '../input/inputs.js';
-import { PartialOutput, nameAside, setAside } from './outputs.js';
+import { PartialOutput } from './outputs.js';
 import type { ScoreOptions } from '../options.js';
 import { Places } from '../places.js';
 import type { WriteBytes } from './scoreColumns.js';
@@ -46,10 +46,12 @@ const RECORD = Type.Object({
     /** Whether a table has columns of scores without measurements: those of one folder are alike. */
     measured: Type.Boolean(),
   }),
+  /** Set until its files have their names, and the state its sessions. */
+  begun: Type.Optional(Type.Literal(true)),
   /** Set once --accept-bad took its bad rows as they are. */
   accepted: Type.Optional(Type.Literal(true)),
 });
-type ResultRecord = Pick<Static<typeof RECORD>, 'made' | 'accepted'>;
+type ResultRecord = Omit<Static<typeof RECORD>, 'kind' | 'format'>;
 
 /** The options and variables that shape a result, by name; null is none given. */
 export type Shape = Readonly<Record<string, unknown>>;
@@ -79,7 +81,7 @@ export class Results {
     this.places = new Places(options.engine);
   }
 
-  /** Whether the input is finished; gives a result its name that a killed run could not. @throws OperatorError */
+  /** Whether the input is finished; ends what a killed run left to be done. @throws OperatorError */
   async isDone(input: Input): Promise<boolean> {
     const { again, state, say } = this.options;
     const { output } = input;
@@ -87,6 +89,7 @@ export class Results {
     this.former.set(input.record, record);
     if (again === true) return false;
     const saved = state?.inputs.get(this.nameInState(input));
+    if (record?.begun === true && saved === undefined) return false;
     if (record === undefined || (state !== undefined && saved === undefined)) {
       if (saved !== undefined)
         throw new OperatorError(`it is in the state, and its scores have no record: ${BEGIN_AGAIN}`);
@@ -113,14 +116,13 @@ export class Results {
         'it has changed since its scores were made',
         `it was written again, and the state has its former sessions: ${BEGIN_AGAIN}`,
       );
-    // A killed run leaves its lock, perhaps beside a result that has its name.
-    const nameNow = async (): Promise<boolean> => nameAside(input) || this.places.isThere(output);
-    const isLeft = ifPresentSync(() => lstatSync(lockOf(input))) !== undefined;
-    const isNamed = !isLeft && (await this.places.isThere(output));
-    if (!isNamed && !(await this.alone(input, nameNow))) {
+    // A killed run leaves its lock, perhaps beside a result that is finished.
+    if (ifPresentSync(() => lstatSync(lockOf(input))) !== undefined) await this.alone(input, async () => {});
+    if (!(await this.places.isThere(output))) {
       if (state === undefined) return false;
       throw new OperatorError(`its sessions are in the state, but ${output} is gone: ${BEGIN_AGAIN}`);
     }
+    if (record.begun === true) await this.places.write(input.record, recordText({ made: record.made }));
     if (marks.length === 0 || marks.some(({ size }) => size === undefined)) {
       if (state === undefined || marks.length > 0)
         return this.anew(
@@ -158,11 +160,11 @@ export class Results {
           throw new TryAgainError('it changed while it was read, and is not finished: run the command again');
         const found = { lines: tally.lines - lines, bad: tally.badLines - badLines, measured };
         const made = { acuity: packageVersion(), options: this.shapeOf(input), inputs, ...found };
-        await setAside(input, { scores, bad }, this.places);
-        await this.places.write(input.record, recordText({ made }));
+        await this.places.write(input.record, recordText({ made, begun: true }));
+        for (const file of [bad, scores]) await file.name(this.places);
         state?.inputs.set(this.nameInState(input), digestOf(JSON.stringify(made)));
         state?.save();
-        nameAside(input);
+        await this.places.write(input.record, recordText({ made }));
       } catch (error) {
         for (const file of [scores, bad]) file.remove();
         throw error;

@@ -59,7 +59,11 @@ async function runFile(root, path) {
   const parser = new Parser();
   const count = { passed: 0, failed: 0, skipped: 0 };
   const skips = [];
-  countLeaves(parser, count, skips);
+  // The points of a test and of its subtests, but not the line that sums up a subtest.
+  parser.on('result', ({ ok, skip, todo }) => {
+    count[skip || todo ? 'skipped' : ok ? 'passed' : 'failed']++;
+    if (skip || todo) skips.push(String(skip || todo));
+  });
   let output = '';
   let errors = '';
   child.stdout.setEncoding('utf8').on('data', (piece) => {
@@ -72,25 +76,6 @@ async function runFile(root, path) {
   if (end !== 0 && count.failed === 0) count.failed = 1;
   if (count.failed > 0) process.stdout.write(`\nFAILED ${path} (${end}):\n${failuresIn(output)}${errors}\n`);
   return { path, seconds: (performance.now() - startMs) / 1000, ...count, skips };
-}
-
-/** Counts the points of a test and of its subtests, but not the line that sums up a subtest. */
-function countLeaves(parser, count, skips) {
-  let subtest;
-  parser.on('child', (child) => {
-    subtest = { passed: 0, failed: 0, skipped: 0 };
-    countLeaves(child, subtest, skips);
-  });
-  parser.on('assert', ({ ok, skip, todo }) => {
-    const found = subtest ?? { passed: 0, failed: 0, skipped: 0 };
-    const isCounted = found.passed + found.failed + found.skipped > 0 && (ok || found.failed > 0);
-    if (!isCounted) {
-      found[skip || todo ? 'skipped' : ok ? 'passed' : 'failed']++;
-      if (skip || todo) skips.push(String(skip || todo));
-    }
-    for (const name of Object.keys(count)) count[name] += found[name];
-    subtest = undefined;
-  });
 }
 
 /** A file's TAP without the points that passed. */

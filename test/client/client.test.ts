@@ -72,45 +72,34 @@ t.test(
 );
 
 t.test('a 429 of one call holds no other', async (t) => {
-  const sent: string[] = [];
   const limited = { status: 429, body: { detail: 'Rate limit exceeded' }, headers: { 'retry-after': '20' } };
-  const transport: Transport = {
-    close: async () => undefined,
-    async send({ headers }) {
-      sent.push(headers['x-request-id'] ?? '');
-      return answerOf(sent.length === 1 ? limited : OK);
-    },
-  };
-  const client = new AcuityClient({ url: 'http://127.0.0.1:8080', apiKey: KEY, transport });
+  const { client, sent, pauses } = clientWith([limited, OK]);
   await t.rejects(client.predict(REQUEST, { requestId: 'a', deadlineMs: 5_000 }), {
     name: 'RateLimitedError',
     retryAfterS: 20,
   });
   t.strictSame((await client.predict(REQUEST, { requestId: 'b' })).scores, SCORES);
-  t.strictSame(sent, ['a', 'b']);
+  t.strictSame([sent.map(({ headers }) => headers['x-request-id']), pauses], [['a', 'b'], []]);
 });
 
 t.test('a caller that gives up is given its own reason, in an attempt and in a pause', async (t) => {
-  const controller = new AbortController();
-  const silent: Transport = {
-    close: async () => undefined,
-    send: ({ signal }) =>
-      new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted')))),
-  };
-  const outcome = clientWith([], { transport: silent }).client.predict(REQUEST, {
-    signal: controller.signal,
-  });
-  const reason = new Error('changed my mind');
-  controller.abort(reason);
-  await t.rejects(outcome, reason);
-
-  const inPause = new AbortController();
-  const busy: Transport = { close: async () => undefined, send: async () => answerOf({ status: 503 }) };
-  const onRetry = () => inPause.abort(new Error('enough'));
-  const retry = { firstPauseMs: 10_000 };
-  const options = { url: 'http://localhost', apiKey: KEY, transport: busy, retry, onRetry };
-  const paused = new AcuityClient(options).predict(REQUEST, { signal: inPause.signal });
-  await t.rejects(paused, { message: 'enough' });
+  const close = async (): Promise<void> => undefined;
+  const silent: Transport['send'] = ({ signal }) =>
+    new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('aborted'))));
+  const busy: Transport['send'] = async () => answerOf({ status: 503 });
+  for (const [send, when] of [
+    [silent, 'at once'],
+    [busy, 'in a pause'],
+  ] as const) {
+    const controller = new AbortController();
+    const reason = new Error('changed my mind');
+    const onRetry = () => controller.abort(reason);
+    const options = { url: 'http://localhost', apiKey: KEY, transport: { close, send }, onRetry };
+    const client = new AcuityClient({ ...options, retry: { firstPauseMs: 10_000 } });
+    const outcome = client.predict(REQUEST, { signal: controller.signal });
+    if (when === 'at once') onRetry();
+    await t.rejects(outcome, reason, when);
+  }
 });
 
 t.test('a recording is passed on, and what was found in it handed out', async (t) => {

@@ -2,7 +2,7 @@ import t, { type Test } from 'tap';
 import type { PredictionRequestBody } from '#acuity/client/contract.js';
 import { KeyRejectedError } from '#acuity/client/errors.js';
 import type { Outcome, PredictManyOptions } from '#acuity/client/lists.js';
-import type { Transport } from '#acuity/client/transport.js';
+import type { Outgoing, Transport } from '#acuity/client/transport.js';
 import { startScripted, type Reply, casesOf, clientTo, KEY, SCORES } from '../fixtures/sharedCases.js';
 
 interface ListReply extends Omit<Reply, 'text'> {
@@ -177,36 +177,20 @@ t.test('a signal ends the run with its reason', async (t) => {
   await t.rejects(client.predictMany(input, { signal: controller.signal }).next(), reason);
 });
 
-/** Answers each list by what `pieces` makes of its lines. */
-function answeringBy(pieces: (lines: string[], signal: AbortSignal) => AsyncIterable<Uint8Array>): Transport {
-  return {
-    close: async () => undefined,
-    async send({ body, signal }) {
-      const requests = body
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line) as PredictionRequestBody);
-      return {
-        status: 200,
-        headers: {},
-        body: pieces(
-          requests.map((one) => `${scored(one)}\n`),
-          signal,
-        ),
-      };
-    },
-  };
-}
-
 t.test('an answer that takes its time, but goes on, is waited for', async (t) => {
-  const transport = answeringBy(async function* (lines, signal) {
-    for (const line of lines) {
+  async function* slowly({ body, signal }: Outgoing): AsyncGenerator<Uint8Array> {
+    for (const line of body.trim().split('\n')) {
       await new Promise((resolve) => setTimeout(resolve, 400));
       signal.throwIfAborted();
-      yield Buffer.from(line);
+      yield Buffer.from(`${scored(JSON.parse(line) as PredictionRequestBody)}\n`);
     }
-  });
-  const { client } = clientTo(t, 'http://127.0.0.1:1', { transport, timeoutMs: 2_000 });
+  }
+  const transport: Transport = {
+    close: async () => undefined,
+    send: async (list) => ({ status: 200, headers: {}, body: slowly(list) }),
+  };
+  const options = { transport, timeoutMs: 2_000, retry: { retries: 0 } };
+  const { client } = clientTo(t, 'http://127.0.0.1:1', options);
   for await (const { error } of client.predictMany([1, 2, 3, 4, 5, 6].map(requestOf)))
     t.equal(error, undefined);
 });

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { createServer } from 'node:net';
 import t, { type Test } from 'tap';
 import { startScripted, KEY, SCORES } from '../fixtures/sharedCases.js';
-import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
+import { cleanEnvironment } from '../fixtures/repository.js';
 import { ended } from '../fixtures/scripts.js';
 import { listening } from '../fixtures/until.js';
 
@@ -40,7 +40,7 @@ async function outcomeTo(url: string, proxy: string): Promise<string> {
   const names = ['http_proxy', 'https_proxy', 'all_proxy'].flatMap((name) => [name, name.toUpperCase()]);
   const env = cleanEnvironment({ NODE_USE_ENV_PROXY: '1', NO_PROXY: '', no_proxy: '' });
   for (const name of names) env[name] = proxy;
-  const { stdout, stderr } = await ended(node, ['--input-type=module', '-e', code], { cwd: REPOSITORY, env });
+  const { stdout, stderr } = await ended(node, ['--input-type=module', '-e', code], { env });
   return stdout.trim() || stderr;
 }
 

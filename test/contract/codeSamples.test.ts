@@ -28,12 +28,10 @@ import ast, json, sys
 call = next(n for n in ast.walk(ast.parse(sys.stdin.read())) if getattr(getattr(n, "func", 0), "attr", "") == "predict")
 print(json.dumps(ast.literal_eval(call.args[0])))`;
 
-t.test(
-  'the Python has the request as it is',
-  { skip: lacking('python3 --version', 'python3') },
-  async (t) => {
-    const { stdout, stderr } = await ended('python3', ['-c', PRINTED], { cwd: '/', input: python ?? '' });
-    t.equal(stderr, '');
-    t.strictSame(JSON.parse(stdout), HOSTILE);
-  },
-);
+const skip = lacking('python3 --version', 'python3');
+
+t.test('the Python has the request as it is', { skip }, async (t) => {
+  const { stdout, stderr } = await ended('python3', ['-c', PRINTED], { cwd: '/', input: python ?? '' });
+  t.equal(stderr, '');
+  t.strictSame(JSON.parse(stdout), HOSTILE);
+});

@@ -172,17 +172,22 @@ t.test(
   },
 );
 
+/** The Deployment as text, in which these objects stand. */
+function deploymentWith(t: Test, values: Values, parts: readonly object[]): string {
+  const deployment = JSON.stringify(specOf(t, 'Deployment', values));
+  for (const part of parts.map((one) => JSON.stringify(one))) t.ok(deployment.includes(part), part);
+  return deployment;
+}
+
 t.test('volumes and variables of a private authority and of a model fit each other', { skip }, async (t) => {
-  const deployment = JSON.stringify(specOf(t, 'Deployment', EVERYTHING));
-  for (const part of [
+  deploymentWith(t, EVERYTHING, [
     { name: 'NODE_EXTRA_CA_CERTS', value: '/etc/acuity/ca/ca.crt' },
     { name: 'ACUITY_MODEL', value: '/model/acuity-2' },
     { name: 'ca', mountPath: '/etc/acuity/ca', readOnly: true },
     { name: 'model', mountPath: '/model', readOnly: true },
     { name: 'ca', secret: { secretName: 'ca' } },
     { name: 'model', persistentVolumeClaim: { claimName: 'models' } },
-  ])
-    t.ok(deployment.includes(JSON.stringify(part)), JSON.stringify(part));
+  ]);
 });
 
 t.test(
@@ -199,15 +204,11 @@ t.test(
 
 t.test('beside side-cars the service is a socket in a volume that they share', { skip }, async (t) => {
   const proxy = { name: 'proxy', image: 'proxy', ports: [{ name: 'http', containerPort: 8443 }] };
-  const deployment = JSON.stringify(
-    specOf(t, 'Deployment', { ...store('redis://store'), sidecars: [proxy] }),
-  );
-  for (const part of [
+  const deployment = deploymentWith(t, { ...store('redis://store'), sidecars: [proxy] }, [
     { name: 'ACUITY_SOCKET', value: '/socket/acuity.sock' },
     { name: 'socket', mountPath: '/socket' },
     { name: 'socket', emptyDir: { sizeLimit: '1Mi' } },
-  ])
-    t.ok(deployment.includes(JSON.stringify(part)), JSON.stringify(part));
+  ]);
   t.equal(deployment.match(/"name":"http"/g)?.length, 1, 'the port is the proxy’s');
 });
 

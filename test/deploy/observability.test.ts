@@ -1,62 +1,54 @@
 import { join } from 'node:path';
 import { parse as parseYaml } from 'yaml';
 import t from 'tap';
-import { dashboard, WITHOUT_PROMTOOL, promtool } from '../fixtures/promtool.js';
+import { dashboard, WITHOUT_PROMTOOL as skip, promtool } from '../fixtures/promtool.js';
 import { REPOSITORY, textOf } from '../fixtures/repository.js';
 
 /** What Prometheus makes of deploy/: that its names are those of metrics is the matter of contract/metricsShown. */
 
 const ALERTS = join(REPOSITORY, 'deploy/helm/files/alerts.yml');
 
-t.test(
-  'its expressions, and that by which the fleet grows, are valid',
-  { skip: WITHOUT_PROMTOOL },
-  async (t) => {
-    const [grows] = parseYaml(textOf('deploy/helm/files/adapter-rules.yaml')) as readonly {
-      metricsQuery: string;
-    }[];
-    const use = grows?.metricsQuery
-      .replaceAll('<<.GroupBy>>', 'pod')
-      .replaceAll('<<.LabelMatchers>>', 'pod="a"');
-    const expressions = dashboard().expressions.map((expr) => expr.replaceAll('$__rate_interval', '1m'));
-    const rules = [...expressions, use].map(
-      (expr, index) => `  - record: panel:${index}\n    expr: ${JSON.stringify(expr)}`,
-    );
-    const folder = t.testdir({ 'panels.yml': `groups:\n- name: panels\n  rules:\n${rules.join('\n')}\n` });
-    const { ok, says } = promtool(['check', 'rules', join(folder, 'panels.yml')]);
-    t.ok(ok, says);
-  },
-);
+t.test('its expressions, and that by which the fleet grows, are valid', { skip }, async (t) => {
+  const [grows] = parseYaml(textOf('deploy/helm/files/adapter-rules.yaml')) as readonly {
+    metricsQuery: string;
+  }[];
+  const use = grows?.metricsQuery
+    .replaceAll('<<.GroupBy>>', 'pod')
+    .replaceAll('<<.LabelMatchers>>', 'pod="a"');
+  const expressions = dashboard().expressions.map((expr) => expr.replaceAll('$__rate_interval', '1m'));
+  const rules = [...expressions, use].map(
+    (expr, index) => `  - record: panel:${index}\n    expr: ${JSON.stringify(expr)}`,
+  );
+  const folder = t.testdir({ 'panels.yml': `groups:\n- name: panels\n  rules:\n${rules.join('\n')}\n` });
+  const { ok, says } = promtool(['check', 'rules', join(folder, 'panels.yml')]);
+  t.ok(ok, says);
+});
 
-t.test(
-  'each alert fires when it is provoked, not at once, and no other',
-  { skip: WITHOUT_PROMTOOL },
-  async (t) => {
-    const alerts = textOf('deploy/helm/files/alerts.yml').matchAll(/- alert: (\w+)/g);
-    t.strictSame(
-      Object.keys(PROVOKED).toSorted(),
-      [...alerts].map(([, name]) => name).toSorted(),
-      'each alert',
-    );
-    const tests = Object.entries(PROVOKED).map(([alert, [at, ...series]]) =>
-      [
-        `  - interval: ${at.endsWith('h') ? '1h' : '1m'}`,
-        '    input_series:',
-        ...[...(alert === 'AcuityAbsent' ? [] : [SCRAPED]), ...series].map(seriesOf),
-        '    promql_expr_test:',
-        `      - expr: count by (alertname) (ALERTS{alertstate="firing"})`,
-        '        eval_time: 1m',
-        '        exp_samples: []',
-        `      - expr: count by (alertname) (ALERTS{alertstate="firing"})`,
-        `        eval_time: ${at}`,
-        `        exp_samples: [{ labels: '{alertname="${alert}"}', value: 1 }]`,
-      ].join('\n'),
-    );
-    const text = [`rule_files: ['${ALERTS}']`, 'evaluation_interval: 1m', 'tests:', ...tests, ''].join('\n');
-    const { ok, says } = promtool(['test', 'rules', join(t.testdir({ 'each.yml': text }), 'each.yml')]);
-    t.ok(ok, says);
-  },
-);
+t.test('each alert fires when it is provoked, not at once, and no other', { skip }, async (t) => {
+  const alerts = textOf('deploy/helm/files/alerts.yml').matchAll(/- alert: (\w+)/g);
+  t.strictSame(
+    Object.keys(PROVOKED).toSorted(),
+    [...alerts].map(([, name]) => name).toSorted(),
+    'each alert',
+  );
+  const tests = Object.entries(PROVOKED).map(([alert, [at, ...series]]) =>
+    [
+      `  - interval: ${at.endsWith('h') ? '1h' : '1m'}`,
+      '    input_series:',
+      ...[...(alert === 'AcuityAbsent' ? [] : [SCRAPED]), ...series].map(seriesOf),
+      '    promql_expr_test:',
+      `      - expr: count by (alertname) (ALERTS{alertstate="firing"})`,
+      '        eval_time: 1m',
+      '        exp_samples: []',
+      `      - expr: count by (alertname) (ALERTS{alertstate="firing"})`,
+      `        eval_time: ${at}`,
+      `        exp_samples: [{ labels: '{alertname="${alert}"}', value: 1 }]`,
+    ].join('\n'),
+  );
+  const text = [`rule_files: ['${ALERTS}']`, 'evaluation_interval: 1m', 'tests:', ...tests, ''].join('\n');
+  const { ok, says } = promtool(['test', 'rules', join(t.testdir({ 'each.yml': text }), 'each.yml')]);
+  t.ok(ok, says);
+});
 
 /** In promtool's notation; a series without an instance is that of replica `a`. */
 function seriesOf(told: string): string {

@@ -142,20 +142,34 @@ t.test('requests with and without history never share a batch; the oldest goes f
   for (const [index, { score }] of callers.entries()) t.equal(score, 10 * (index + 1));
 });
 
-t.test('a caller that waits less long than the service is told earlier, no other', async (t) => {
-  const { clock, admit } = setUp(t);
-  admit(1);
-  await turn();
-  const [hasty, patient] = [admit(2), admit(3)];
-  hasty.expiresMs = clock.monotonicMs() + 10;
-  patient.expiresMs = clock.monotonicMs() + 10_000;
-  clock.advance(10);
-  sweep();
-  t.strictSame([hasty.told, patient.told], [['expired'], []]);
-  clock.advance(DEADLINE_MS);
-  sweep();
-  t.strictSame(patient.told, ['expired'], 'the lesser of both holds');
-});
+/** Callers that wait: their own limit, and whether the service's does not bind them. */
+const WAITING = [
+  { expiresMs: 10 },
+  { expiresMs: 10_000 },
+  { expiresMs: 10 * DEADLINE_MS, isPatient: true },
+] as const;
+
+t.test(
+  'each is told at the lesser of its limit and the deadline; who is no caller, at its own',
+  async (t) => {
+    const { clock, admit } = setUp(t);
+    admit(1);
+    await turn();
+    const callers = WAITING.map((waits) => Object.assign(admit(2), waits));
+    for (const [atMs, told] of [
+      [9, ',,'],
+      [10, 'expired,,'],
+      [DEADLINE_MS, 'expired,,'],
+      [DEADLINE_MS + 1, 'expired,expired,'],
+      [10 * DEADLINE_MS - 1, 'expired,expired,'],
+      [10 * DEADLINE_MS, 'expired,expired,expired'],
+    ] as const) {
+      clock.advance(atMs - clock.monotonicMs());
+      sweep();
+      t.equal(callers.map((caller) => caller.told.join()).join(), told, `after ${atMs} ms`);
+    }
+  },
+);
 
 t.test('a request that waited too long is shed; its late answer is thrown away', async (t) => {
   const { clock, batcher, pool, admit, firstRun } = setUp(t);
@@ -179,22 +193,7 @@ t.test('a request that waited too long is shed; its late answer is thrown away',
   t.equal(fresh.score, 3);
 });
 
-t.test('the deadline of callers does not bound who is none', async (t) => {
-  const { clock, admit } = setUp(t);
-  admit(1);
-  await turn();
-  const golden = admit(2);
-  golden.isPatient = true;
-  golden.expiresMs = clock.monotonicMs() + 10 * DEADLINE_MS;
-  clock.advance(9 * DEADLINE_MS);
-  sweep();
-  t.strictSame(golden.told, []);
-  clock.advance(DEADLINE_MS);
-  sweep();
-  t.strictSame(golden.told, ['expired']);
-});
-
-t.test('nor the golden check, however slow the machine', async (t) => {
+t.test('the deadline does not bound the golden check, however slow the machine', async (t) => {
   const { clock, batcher, pool } = setUp(t, { queueMax: 1, batchMax: 1 });
   const read = createReader(DEFAULT_SERIES_LIMITS);
   const golden = { name: 'slow', request: { current_session: { age: 40 } } };

@@ -8,18 +8,21 @@ const BATCH_MAX = 4;
 const BLOCKS = 8;
 
 const losses: Error[] = [];
+const OPTIONS = {
+  workers: 1,
+  batchMax: BATCH_MAX,
+  blocks: BLOCKS,
+  session: { intraOpThreads: 1, interOpThreads: 1, spinning: false },
+  onWorkerLost: (error: Error) => void losses.push(error),
+};
 
 /**
  * One worker for all tests, without a network, that goes wrong where a row says so. Each loss is waited out by
  * the next run: ending a thread that is still starting can end the process.
  */
 const pool = openPool({
-  workers: 1,
-  batchMax: BATCH_MAX,
-  blocks: BLOCKS,
+  ...OPTIONS,
   graphs: { base: '', history: '' },
-  session: { intraOpThreads: 1, interOpThreads: 1, spinning: false },
-  onWorkerLost: (error) => void losses.push(error),
   workerUrl: new URL('../fixtures/moodyWorker.js', import.meta.url),
 });
 t.teardown(() => pool.close());
@@ -68,14 +71,8 @@ t.test('no more batches at once than the workers hold', async (t) => {
 });
 
 t.test('workers that cannot start fail the warm-up', async (t) => {
-  const broken = openPool({
-    workers: 2,
-    batchMax: BATCH_MAX,
-    blocks: BLOCKS,
-    graphs: { base: '/nowhere/base.onnx', history: '/nowhere/history.onnx' },
-    session: { intraOpThreads: 1, interOpThreads: 1, spinning: false },
-    onWorkerLost: () => undefined,
-  });
+  const graphs = { base: '/nowhere/base.onnx', history: '/nowhere/history.onnx' };
+  const broken = openPool({ ...OPTIONS, workers: 2, graphs });
   t.teardown(() => broken.close());
   await t.rejects(broken.warmUp(), /nowhere/);
 });

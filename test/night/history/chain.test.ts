@@ -271,13 +271,19 @@ function rowOf(record: Float64Array, at = 0): string {
   return row.join();
 }
 
-/** What the network sees of a past: features, bit for bit, and targets. */
-function pastOf({ records, targets, pastCount }: Step): string[] {
-  return Array.from({ length: pastCount }, (_, index) => {
+/** Sessions as the network sees them, features, bit for bit, and targets; the first of them is the record `first`. */
+function seenOf(
+  { records, targets }: Pick<Step, 'records' | 'targets'>,
+  count: number,
+  first: number,
+): string[] {
+  return Array.from({ length: count }, (_, index) => {
     const target = targets.subarray(index * TARGET_LENGTH, (index + 1) * TARGET_LENGTH);
-    return `${rowOf(records, 1 + index)} ${target.join()}`;
+    return `${rowOf(records, first + index)} ${target.join()}`;
   });
 }
+
+const pastOf = (one: Step): string[] => seenOf(one, one.pastCount, 1);
 
 function slowPast(past: readonly SlowNight[]): string[] {
   return past.map(({ record, hundredths, labels }) => {
@@ -337,18 +343,15 @@ function measuredDifference(slow: SlowHistory, got: Step, night: number | undefi
 function nightsOf(parser: WasmParser, text: string): string[] {
   if (!parser.readHistoryText(text)) return ['no history'];
   const { history } = parser.desk;
-  return Array.from({ length: history.count }, (_, index) => {
-    const target = history.targets.subarray(index * TARGET_LENGTH, (index + 1) * TARGET_LENGTH);
+  return seenOf(history, history.count, 0).map((seen, index) => {
     const chances = history.chances.subarray(2 * index, 2 * index + 2);
-    return `${history.days[index]} ${rowOf(history.records, index)} ${target.join()} ${chances.join()}`;
+    return `${history.days[index]} ${seen} ${chances.join()}`;
   });
 }
 
 function slowNights({ nights }: SlowHistory): string[] {
-  return nights.map(({ day, record, hundredths, labels, chances }) => {
-    const target = [...hundredths.map((score) => score / 100), ...labels];
-    return `${day ?? NaN} ${rowOf(record)} ${target.join()} ${chances.join()}`;
-  });
+  const seen = slowPast(nights);
+  return nights.map(({ day, chances }, index) => `${day ?? NaN} ${seen[index]} ${chances.join()}`);
 }
 
 /** Where the long run of the history that was read last differs from the slow one. */

@@ -1,46 +1,17 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import t from 'tap';
 import { shippedParts } from '#acuity/admin/pages.js';
 import { MALFORMED, PROBLEMS, UNPROCESSABLE } from '#acuity/contract/problems.js';
 import { send } from '../fixtures/connection.js';
-import { REPOSITORY } from '../fixtures/repository.js';
+import { DOCUMENT, OPERATION, type Media } from '../fixtures/openapi.js';
 import { startServer } from '../fixtures/server.js';
 
-interface Media {
-  readonly schema: { readonly $ref: string };
-  readonly example?: unknown;
-  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
-}
-
-interface Response {
-  readonly headers: Readonly<Record<string, unknown>>;
-  readonly content: { readonly 'application/json': Media };
-}
-
-/** As much of the document's shape as the tests look at. */
-interface Document {
-  readonly components: { readonly schemas: object };
-  readonly paths: {
-    readonly '/predict': {
-      readonly post: {
-        readonly requestBody: { readonly content: { readonly 'application/json': Media } };
-        readonly responses: Readonly<Record<string, Response>>;
-      };
-    };
-  };
-}
-
-const COMMITTED = readFileSync(join(REPOSITORY, 'docs/openapi.json'), 'utf8');
 const SHIPPED = shippedParts();
-const DOCUMENT = JSON.parse(COMMITTED) as Document;
-const OPERATION = DOCUMENT.paths['/predict'].post;
 
 t.test('it is an OpenAPI document, all of whose references lead somewhere', async (t) => {
   const validator = new Validator();
-  const { valid, errors } = await validator.validate(JSON.parse(COMMITTED) as Record<string, unknown>);
+  const { valid, errors } = await validator.validate(structuredClone(DOCUMENT));
   t.ok(valid, JSON.stringify(errors));
   validator.resolveRefs(); // throws where one leads nowhere
 });

@@ -6,8 +6,8 @@ import { MALFORMED_EXAMPLE, UNPROCESSABLE_EXAMPLE } from '#acuity/contract/opena
 import { PROBLEMS } from '#acuity/contract/problems.js';
 import { requestBody } from '../fixtures/bodies.js';
 import { Connection, head, sendOn, type Reply, type Sent } from '../fixtures/connection.js';
+import { OPERATION } from '../fixtures/openapi.js';
 import { metricsOf, valueOf } from '../fixtures/promtool.js';
-import { textOf } from '../fixtures/repository.js';
 import { CLEAN, startServer } from '../fixtures/server.js';
 import { loopsOf } from '../fixtures/stops.js';
 
@@ -54,22 +54,12 @@ function isOurs(t: Test, reply: Reply): void {
   t.match(reply.headers.get('x-request-id'), /^[A-Za-z0-9._-]{1,128}$/);
 }
 
-interface Documented {
-  readonly headers?: object;
-  readonly content: Readonly<Record<'application/json', Readonly<Record<string, unknown>>>>;
-}
-const { paths } = JSON.parse(textOf('docs/openapi.json')) as {
-  readonly paths: Readonly<Record<'/predict', { post: { responses: Readonly<Record<string, Documented>> } }>>;
-};
-const { responses } = paths['/predict'].post;
-
 /** The body of a refusal as the document shows it; of those that it does not list, as the catalogue has it. */
 function bodyOf(cause: RefusalCause): unknown {
-  const { example, examples } = responses[statusOf(cause)]?.content['application/json'] ?? {};
+  const { example, examples } = OPERATION.responses[statusOf(cause)]?.content['application/json'] ?? {};
   if (example !== undefined) return example;
   const problem = cause === 'rateBurst' ? 'rateLimited' : (cause as PlainCause);
-  const named = examples as Readonly<Record<string, { readonly value: unknown }>> | undefined;
-  return named?.[problem]?.value ?? { detail: PROBLEMS[problem].detail };
+  return examples?.[problem]?.value ?? { detail: PROBLEMS[problem].detail };
 }
 
 const UNKNOWN: readonly RefusalCause[] = ['notFound', 'methodNotAllowed', 'keyMissing', 'keyInvalid'];
@@ -115,7 +105,7 @@ t.test(
       const text = JSON.stringify(body);
       if (sent.method === 'HEAD') t.equal(reply.headers.get('content-length'), String(text.length));
       else t.strictSame(JSON.parse(reply.body), body);
-      for (const name of Object.keys(responses[status]?.headers ?? {}))
+      for (const name of Object.keys(OPERATION.responses[status]?.headers ?? {}))
         t.ok(reply.headers.has(name.toLowerCase()), name);
       t.equal(reply.headers.get('allow'), status === 405 ? 'POST' : undefined);
       for (const name of ['server-timing', 'x-model-version']) t.equal(reply.headers.get(name), undefined);

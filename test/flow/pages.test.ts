@@ -1,6 +1,5 @@
 /// <reference lib="dom" />
 /// <reference lib="dom.iterable" />
-/// <reference lib="dom.asynciterable" />
 import { spawnSync } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,6 +20,7 @@ import {
 } from '../fixtures/browser.js';
 import { send } from '../fixtures/connection.js';
 import { MODEL } from '../fixtures/model.js';
+import { startEvent } from '../fixtures/promtool.js';
 import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
 import { startServer, type RunningServer } from '../fixtures/server.js';
 
@@ -218,7 +218,7 @@ t.test('the pages', { skip: WITHOUT_BROWSER }, async (t) => {
   await t.test(
     'the live page judges five seconds, and one slow first request flattens nothing',
     async (t) => {
-      const start = await startEvent(`http://127.0.0.1:${server.adminPort}/events`);
+      const start = await startEvent<Record<'points' | 'stages', readonly object[]>>(server.adminPort);
       const points = Array.from({ length: 12 }, (_, index) => ({
         ...start.points.at(-1),
         atMs: Date.now() - (12 - index) * 1000,
@@ -352,17 +352,6 @@ t.test('a listener that other machines reach asks for a key', { skip: WITHOUT_BR
   );
   t.notMatch(server.output(), key);
 });
-
-/** What the feed of the live page begins with. */
-async function startEvent(url: string): Promise<{ points: readonly object[]; stages: readonly string[] }> {
-  const response = await fetch(url);
-  let text = '';
-  for await (const piece of response.body ?? []) {
-    text += Buffer.from(piece as Uint8Array).toString();
-    if (text.includes('\n\n')) break;
-  }
-  return JSON.parse(text.slice(text.indexOf('{'), text.indexOf('\n\n'))) as never;
-}
 
 // What follows runs in the page: it may use nothing from here.
 

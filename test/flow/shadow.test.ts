@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Differences } from '#acuity/admin/differences.js';
 import { modelLabel } from '#acuity/model/manifest.js';
-import { metricsOf, valueOf, type Series } from '../fixtures/promtool.js';
+import { metricsOf, startEvent, valueOf, type Series } from '../fixtures/promtool.js';
 import { requestBody } from '../fixtures/bodies.js';
-import { Connection, head } from '../fixtures/connection.js';
 import { copyModel, manifestOf, MODEL, replaceFile, turnLink } from '../fixtures/model.js';
 import { acuity } from '../fixtures/scripts.js';
 import { CLEAN, startServer } from '../fixtures/server.js';
@@ -75,16 +74,6 @@ t.test('a shadow model beside the one that answers', async (t) => {
     return series;
   }
 
-  /** What the dashboard is told first, as far as it is about the shadow model. */
-  async function shadow(): Promise<Differences | undefined> {
-    const viewer = await Connection.open(server.adminPort);
-    await viewer.write(head({ method: 'GET', target: '/events' }));
-    await viewer.receives('\n\n');
-    const [, text = '{}'] = /^data: (.*)$/m.exec(viewer.rest) ?? [];
-    viewer.destroy();
-    return (JSON.parse(text) as { shadow?: Differences }).shadow;
-  }
-
   await score();
   for (const name of ['acuity_shadow_model_info', 'acuity_shadow_compared_total'])
     t.equal(await server.metric(name), 0, `without a folder: ${name}`);
@@ -98,9 +87,9 @@ t.test('a shadow model beside the one that answers', async (t) => {
     );
     t.equal(valueOf(series, 'acuity_shadow_dropped_total'), 0);
     t.equal(valueOf(series, 'acuity_shadow_run_seconds_count'), REQUESTS);
-    const { scores = [] } = (await shadow()) ?? {};
-    t.equal(scores.length, 5);
-    for (const { score, mean, meanSigned, p50, p99 } of scores) {
+    const { shadow } = await startEvent<{ readonly shadow: Differences }>(server.adminPort);
+    t.equal(shadow.scores.length, 5);
+    for (const { score, mean, meanSigned, p50, p99 } of shadow.scores) {
       t.ok(mean > 5 && mean < 35, `${score}: ${mean}`);
       t.equal(meanSigned, -mean, `${score}: every score is lower`);
       t.ok(p50 > 5 && p50 <= p99, `${score}: quantiles`);

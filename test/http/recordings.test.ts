@@ -1,34 +1,23 @@
 import t, { type Test } from 'tap';
 import { systemClock } from '#acuity/base/clock.js';
 import { HEAD_TOKENS, recordingTokens } from '#acuity/http/prices.js';
-import { RecordingQueue, type RecordingQueueOptions } from '#acuity/http/recordings/recordingQueue.js';
+import type { RecordingQueueOptions } from '#acuity/http/recordings/recordingQueue.js';
 import { Connection, send, sendOn } from '../fixtures/connection.js';
 import { textOf } from '../fixtures/repository.js';
-import { GOOD_KEY, answer, openLoop } from '../fixtures/loop.js';
+import { GOOD_KEY, answer, openLoop, recordingQueue } from '../fixtures/loop.js';
 import { until } from '../fixtures/until.js';
 
 /** Recordings at the door: what they cost, what is refused, and what becomes of them in their reader. */
 
 /** A reader that starts on a busy machine takes longer than any that a caller would be given. */
 const DEADLINE_MS = 30_000;
-const LIMITS = { daySamplesMax: 100, nightSamplesMax: 100 };
 const headers = { 'X-API-Key': GOOD_KEY };
 
-/** Its readers do what the name of a provider says. */
-const ENTRY = new URL('../fixtures/hostileReader.js', import.meta.url);
 const { oura } = JSON.parse(textOf('assets/try/recordings.json')) as { readonly oura: object };
 
+/** Its readers do what the name of a provider says. */
 function scene(t: Test, queue: Partial<RecordingQueueOptions> = {}) {
-  const recordings = new RecordingQueue({
-    placesMax: 8,
-    deadlineMs: DEADLINE_MS,
-    hangMs: 60_000,
-    clock: systemClock,
-    reader: { limits: LIMITS, entry: ENTRY },
-    onLost: () => undefined,
-    ...queue,
-  });
-  t.teardown(() => recordings.close());
+  const recordings = recordingQueue(t, { deadlineMs: DEADLINE_MS, ...queue });
   const loop = openLoop(t, { recordings, deadlineMs: DEADLINE_MS });
   const post = (provider: string, beside = {}) => {
     const session = { recording: { provider, ...(provider === 'oura' ? oura : {}) }, ...beside };

@@ -1,12 +1,11 @@
 import t, { type Test } from 'tap';
+import { recordingQueue } from '../../fixtures/loop.js';
 import { manualClock } from '../../fixtures/manualClock.js';
 import { until } from '../../fixtures/until.js';
 import { systemClock } from '#acuity/base/clock.js';
-import { RecordingQueue, type RecordingQueueOptions } from '#acuity/http/recordings/recordingQueue.js';
+import type { RecordingQueueOptions } from '#acuity/http/recordings/recordingQueue.js';
 import type { RecordingResult } from '#acuity/http/recordings/recordingReader.js';
 
-/** A body does what its word says: see there. */
-const ENTRY = new URL('../../fixtures/hostileReader.js', import.meta.url);
 const LIMITS = { daySamplesMax: 10, nightSamplesMax: 10 };
 
 type Settled = RecordingResult | 'expired';
@@ -14,20 +13,10 @@ type Settled = RecordingResult | 'expired';
 function scene(t: Test, options: Partial<RecordingQueueOptions> = {}) {
   const clock = manualClock();
   const lost: string[] = [];
-  const queue = new RecordingQueue({
-    placesMax: 8,
-    deadlineMs: 100,
-    hangMs: 60_000,
-    clock,
-    reader: { limits: LIMITS, entry: ENTRY },
-    onLost: ({ message }) => void lost.push(message),
-    ...options,
-  });
+  const onLost = ({ message }: Error): void => void lost.push(message);
+  const queue = recordingQueue(t, { deadlineMs: 100, clock, onLost, ...options });
   const alive = setInterval(() => undefined, 1_000); // a reader keeps no process
-  t.teardown(() => {
-    clearInterval(alive);
-    queue.close();
-  });
+  t.teardown(() => clearInterval(alive));
   /** Names in the order in which they were settled. */
   const order: string[] = [];
   const send = (name: string, holder?: number, expiresMs = Infinity) => {

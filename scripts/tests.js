@@ -35,7 +35,7 @@ const LONG = [
 ];
 /** Imports by which a test starts processes, servers and browsers among them; most commands of `acuity` are short. */
 const STARTERS =
-  /node:child_process|playwright-core|\bended\b.*scripts\.js|acuity\(\['tune'|fixtures\/(proxies|redis|browser|promtool|server|stops)\.js/;
+  /node:child_process|playwright-core|\b(ended|running)\b.*scripts\.js|acuity\(\['tune'|fixtures\/(proxies|redis|browser|promtool|server|stops)\.js/;
 
 /**
  * Every test file, by its path from the root.

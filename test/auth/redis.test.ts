@@ -3,7 +3,6 @@ import t, { type Test } from 'tap';
 import { openKeyring } from '#acuity/auth/keyring.js';
 import { issue, revoked, type KeyOrder } from '#acuity/auth/lifecycle.js';
 import { Limits } from '#acuity/auth/limits/limits.js';
-import { dayAt } from '#acuity/base/days.js';
 import { openStores } from '#acuity/auth/location.js';
 import { RedisAddress } from '#acuity/auth/redis/redisConnection.js';
 import type { KeyStores, Ledger } from '#acuity/auth/store.js';
@@ -13,7 +12,7 @@ import { KeyCheck } from '../fixtures/keyCheck.js';
 import { makeCertificate, WITHOUT_OPENSSL } from '../fixtures/certificate.js';
 import { commanded } from '../fixtures/lake.js';
 import { acuity } from '../fixtures/scripts.js';
-import { REDIS, RIGHTS, startStore, type RunningStore } from '../fixtures/redis.js';
+import { REDIS, RIGHTS, startStore, usedOf, type RunningStore } from '../fixtures/redis.js';
 import { freePort } from '../fixtures/server.js';
 import { listening, until } from '../fixtures/until.js';
 
@@ -74,12 +73,7 @@ async function revokeAt(t: Test, url: string, id: string): Promise<void> {
   await (await openAt(t, url)).keys.amend(id, (record) => revoked(record, Date.now()));
 }
 
-async function usageAt(t: Test, url: string, id: string): Promise<number> {
-  const today = dayAt(Date.now());
-  // The test may run over midnight.
-  const days = await (await openAt(t, url)).usage(today - 1, today);
-  return days.reduce((sum, { used }) => sum + (used[id] ?? 0), 0);
-}
+const usageAt = async (t: Test, url: string, id: string) => usedOf(await openAt(t, url), id);
 
 t.test('a connection to a server that never answers', async (t) => {
   const sockets = new Set<Socket>();
@@ -317,19 +311,17 @@ t.test('a user of the store with the rights that the documents name', { skip }, 
   });
 });
 
-t.test(
-  'commands over TLS, with a certificate that is trusted or not',
-  { skip: skip || WITHOUT_OPENSSL },
-  async (t) => {
-    const { keyFile, certificateFile: certificate } = makeCertificate(t.testdir());
-    const tlsPort = await freePort();
-    const tls = ['--tls-port', String(tlsPort), '--tls-cert-file', certificate, '--tls-key-file', keyFile];
-    const plain = await startStore(t, { args: [...tls, '--tls-auth-clients', 'no'] });
-    const location = `rediss://localhost:${tlsPort}`;
-    const env = { ACUITY_KEYS: location, NODE_EXTRA_CA_CERTS: certificate };
-    const trusted = await acuity(['keys', 'issue', '--kind', 'live'], env);
-    t.equal(trusted.code, 0, trusted.stderr);
-    t.equal((await (await openAt(t, plain.url)).keys.list()).length, 1);
-    t.match(await command(t, location, 'list'), /^error: can't reach the key store: .*CERT.*\n$/);
-  },
-);
+const skipTls = skip || WITHOUT_OPENSSL;
+
+t.test('commands over TLS, with a certificate that is trusted or not', { skip: skipTls }, async (t) => {
+  const { keyFile, certificateFile: certificate } = makeCertificate(t.testdir());
+  const tlsPort = await freePort();
+  const tls = ['--tls-port', String(tlsPort), '--tls-cert-file', certificate, '--tls-key-file', keyFile];
+  const plain = await startStore(t, { args: [...tls, '--tls-auth-clients', 'no'] });
+  const location = `rediss://localhost:${tlsPort}`;
+  const env = { ACUITY_KEYS: location, NODE_EXTRA_CA_CERTS: certificate };
+  const trusted = await acuity(['keys', 'issue', '--kind', 'live'], env);
+  t.equal(trusted.code, 0, trusted.stderr);
+  t.equal((await (await openAt(t, plain.url)).keys.list()).length, 1);
+  t.match(await command(t, location, 'list'), /^error: can't reach the key store: .*CERT.*\n$/);
+});

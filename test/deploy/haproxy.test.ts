@@ -10,6 +10,7 @@ import {
   WITHOUT_NGINX,
   type Proxy,
 } from '../fixtures/proxies.js';
+import { sendOver2, type Upload } from '../faults/smugglers.js';
 import { rawCases, sendCase, type RawCase } from '../fixtures/rawCases.js';
 import { temporaryFolder, textOf } from '../fixtures/repository.js';
 import { freePort, startServer, type RunningServer } from '../fixtures/server.js';
@@ -138,7 +139,7 @@ t.test('a body without a length goes on a connection that serves nothing after i
   await connection.write(`${upload}GET: /x HTTP/1.1\r\nHost: a\r\n\r\n`);
   t.equal((await connection.reply()).status, 200);
   await sendOn(connection, plain);
-  t.equal(await statusOverHttp2(proxy, { headers: {}, body: BODY, trailers: { get: '/x HTTP/1.1' } }), 200);
+  t.equal(await statusOverHttp2(proxy, { headers: {}, body: BODY, trailer: ['get', '/x HTTP/1.1'] }), 200);
   await sendOn(connection, plain);
   for (const came of service.connections) {
     const at = came.search(/transfer-encoding: chunked/i);
@@ -166,31 +167,15 @@ t.test('HTTP/2: an upload that is refused gets its refusal', { skip }, async (t)
   }
 });
 
-interface Http2Upload {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-  readonly trailers?: Readonly<Record<string, string>>;
-}
-
-function statusOverHttp2(
+/** A refusal may come with the end of the upload; what counts is that it has come. */
+async function statusOverHttp2(
   { tlsPort, certificate }: Proxy,
-  { headers, body, trailers }: Http2Upload,
-): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const session = connect2(`https://localhost:${tlsPort}`, { ca: certificate }).once('error', reject);
-    const fields = { ':method': 'POST', ':path': '/predict', ...headers };
-    const stream = session.request(fields, { endStream: false, waitForTrailers: trailers !== undefined });
-    let status = 0;
-    stream.on('wantTrailers', () => stream.sendTrailers(trailers ?? {}));
-    stream.on('response', (answer) => (status = answer[':status'] ?? 0));
-    // A refusal may come with the end of the upload; what counts is that it has come.
-    stream.on('error', () => undefined).resume();
-    stream.once('close', () => {
-      session.destroy();
-      resolve(status);
-    });
-    stream.end(body);
-  });
+  upload: Pick<Upload, 'headers' | 'body' | 'trailer'>,
+): Promise<number | undefined> {
+  const session = connect2(`https://localhost:${tlsPort}`, { ca: certificate }).on('error', () => undefined);
+  const told = await sendOver2(session, { method: 'POST', target: '/predict', ...upload });
+  session.destroy();
+  return told?.status;
 }
 
 /** The configuration of nginx in docs/OPERATIONS.md, with ports of its own and without TLS. */

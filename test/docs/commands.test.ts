@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import t, { type Test } from 'tap';
 import ts from 'typescript';
 import { cleanEnvironment, REPOSITORY, temporaryFolder, textOf } from '../fixtures/repository.js';
+import { running } from '../fixtures/scripts.js';
 import { startServer, type RunningServer } from '../fixtures/server.js';
 import { until } from '../fixtures/until.js';
 
@@ -131,20 +131,16 @@ async function wrongIn(fences: readonly Fence[], clone: string, server: RunningS
       ? { ACUITY_PORT: '0', ACUITY_ADMIN_PORT: '0', ACUITY_KEYS: `file:${join(clone, 'new/keys.json')}` }
       : { ...server.known, ACUITY_KEYS: server.keyLocation }),
   });
-  const shell = spawn('bash', ['-c', `exec 3>&2\n${BEFORE}${script}`], {
-    cwd: clone,
-    env,
-    detached: isServer,
-  });
-  let said = '';
-  for (const stream of [shell.stdout, shell.stderr])
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
-      if (isServer && /\{"event":"listening"/.test(said) && shell.pid) process.kill(-shell.pid, 'SIGTERM');
-    });
-  const code = await new Promise<number | null>((resolve) => shell.once('close', resolve));
-  const isWell = isServer ? said.includes('"event":"listening"') : code === 0;
-  return isWell ? '' : `${code}: ${said.slice(-1500)}`;
+  const command = ['bash', '-c', `exec 3>&2\n${BEFORE}${script}`];
+  const { child, exited, says, output } = running(t, command, { cwd: clone, env, detached: isServer });
+  if (isServer)
+    await says(/\{"event":"listening"/).then(
+      () => process.kill(-(child.pid ?? NaN), 'SIGTERM'),
+      () => undefined,
+    );
+  const { code } = await exited;
+  const isWell = isServer ? output().includes('"event":"listening"') : code === 0;
+  return isWell ? '' : `${code}: ${output().slice(-1500)}`;
 }
 
 t.test('those of each page, pasted one after the other; a broken line among them is found', async (t) => {

@@ -1,11 +1,10 @@
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import t from 'tap';
 import ts from 'typescript';
 import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
-import { ended } from '../fixtures/scripts.js';
+import { ended, lacking } from '../fixtures/scripts.js';
 import { startServer } from '../fixtures/server.js';
 import { listening } from '../fixtures/until.js';
 
@@ -58,14 +57,11 @@ const CALLERS = [
   [process.execPath, 'morning.js'],
 ] as const;
 
-const exists = (command: string): boolean =>
-  spawnSync(command, [command === 'go' ? 'version' : '--version']).status === 0;
-
 t.test('each example runs as it is written', async (t) => {
   const server = await startServer(t);
   const env = cleanEnvironment(server.known);
   const run = async (command: string, ...args: string[]): Promise<string> => {
-    const { code, stdout, stderr } = await ended(command, args, { cwd: REPOSITORY, env });
+    const { code, stdout, stderr } = await ended(command, args, { env });
     t.strictSame([code, stderr], [0, ''], args.join(' '));
     return stdout;
   };
@@ -84,7 +80,10 @@ t.test('each example runs as it is written', async (t) => {
   });
 
   for (const [command, file] of CALLERS) {
-    const skip = !exists(command) && `there is no ${command} here`;
+    const skip = lacking(
+      `${command} ${command === 'go' ? 'version' : '--version'}`,
+      `there is no ${command}`,
+    );
     await t.test(`a morning: ${file}`, { skip }, async (t) => {
       const stored = join(t.testdir(), 'person-1.history');
       const args = [...(command === 'go' ? ['run'] : []), join(EXAMPLES, 'callers', file), stored];
@@ -108,7 +107,7 @@ t.test('a refusal before the answer does not end in the stored history', async (
   });
   const ACUITY_URL = `http://127.0.0.1:${await listening(t, refusing)}`;
   const stored = join(t.testdir(), 'person-1.history');
-  const options = { cwd: REPOSITORY, env: cleanEnvironment({ ACUITY_URL, ACUITY_API_KEY: 'key' }) };
-  const { code, stderr } = await ended('bash', [join(EXAMPLES, 'callers/morning.sh'), stored], options);
+  const env = cleanEnvironment({ ACUITY_URL, ACUITY_API_KEY: 'key' });
+  const { code, stderr } = await ended('bash', [join(EXAMPLES, 'callers/morning.sh'), stored], { env });
   t.strictSame([code, readFileSync(stored, 'utf8')], [0, 'acu1.x'], stderr);
 });

@@ -1,17 +1,16 @@
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { issue, revoked, type KeyOrder } from '#acuity/auth/lifecycle.js';
-import { dayAt } from '#acuity/base/days.js';
 import { openStores } from '#acuity/auth/location.js';
 import { JSON_TYPE } from '#acuity/contract/mediaTypes.js';
 import { quantileOf } from '#acuity/tune/load/statistics.js';
 import { requestBody } from '#fixtures/bodies.js';
 import { startProxy, WITHOUT_HAPROXY } from '#fixtures/proxies.js';
 import { changeManifest, copyModel } from '#fixtures/model.js';
-import { REDIS, startStore } from '#fixtures/redis.js';
-import { metricsOf, valueOf } from '#fixtures/promtool.js';
+import { REDIS, startStore, usedOf } from '#fixtures/redis.js';
 import { temporaryFolder, type Teardown } from '#fixtures/repository.js';
-import { freePorts, startServer, type Exit, type Ports, type RunningServer } from '#fixtures/server.js';
+import type { Exit } from '#fixtures/scripts.js';
+import { freePorts, startServer, type Ports, type RunningServer } from '#fixtures/server.js';
 import { Trial, type Form, type Part } from './part.js';
 
 /** Three replicas behind HAProxy with a real Redis, under load while they are changed and broken. */
@@ -110,9 +109,7 @@ async function promises(fleet: Fleet, seconds: number, say: (line: string) => vo
   const answered = countOf(spent, 200);
   const quota = near(`${QUOTA} predictions a day`, answered, QUOTA);
   await pause(1000);
-  const today = dayAt(Date.now());
-  const days = await fleet.stores.usage(today - 1, today); // as `acuity keys usage` has it
-  const counted = days.reduce((sum, { used }) => sum + (used[spender.id] ?? 0), 0);
+  const counted = await usedOf(fleet.stores, spender.id);
   const usage = `${counted} counted, ${answered} answered with 200, ${countOf(spent, 429)} with 429`;
 
   const late = await fleet.caller({ kind: 'live', ratePerS: null });
@@ -182,7 +179,7 @@ class Replica {
   }
 
   async isLocal(): Promise<boolean> {
-    return valueOf(await metricsOf(this.ports.adminPort), 'acuity_limits_local') === 1;
+    return (await this.serving?.metric('acuity_limits_local')) === 1;
   }
 }
 

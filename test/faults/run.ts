@@ -10,7 +10,7 @@ export interface RunOptions extends Omit<PartOptions, 'say'> {
   readonly isDocumented: boolean;
 }
 
-interface Outcome {
+export interface Outcome {
   readonly name: string;
   readonly seconds: number;
   readonly trials: readonly Trial[];

@@ -1,23 +1,22 @@
-import { spawnSync } from 'node:child_process';
-import { join } from 'node:path';
 import t from 'tap';
 import { hunt } from './simulation/defects.js';
 import type { Replica } from './simulation/replica.js';
 import { World } from './simulation/world.js';
 import { heldOf } from '../fixtures/garbage.js';
-import { REPOSITORY } from '../fixtures/repository.js';
+import { ended } from '../fixtures/scripts.js';
+
+const MAIN = '.build/test/faults/simulation/main.js';
 
 /** `npm run faults -- simulate` in a process of its own, whose timers and clocks it takes over. */
-function simulate(...options: readonly string[]) {
-  const command = [join(REPOSITORY, '.build/test/faults/simulation/main.js'), ...options];
-  const { status, stdout, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8' });
-  return { status, lines: `${stdout}${stderr}`.split('\n') };
+async function simulate(...options: readonly string[]) {
+  const { code, stdout, stderr } = await ended(process.execPath, [MAIN, ...options]);
+  return { code, lines: `${stdout}${stderr}`.split('\n') };
 }
 
 t.test('what must hold holds, and the same seeds are the same runs', async (t) => {
   const form = ['--seeds', '8', '--hours', '0.02'];
-  const [first, second] = [simulate(...form), simulate(...form, '--revision', 'another')];
-  t.equal(first.status, 0, first.lines.join('\n'));
+  const [first, second] = [await simulate(...form), await simulate(...form, '--revision', 'another')];
+  t.equal(first.code, 0, first.lines.join('\n'));
   const traces = first.lines.filter((line) => line.startsWith('seed '));
   t.equal(traces.length, 8);
   t.equal(new Set(traces).size, 8, 'each seed is a run of its own');

@@ -169,8 +169,7 @@ class SmuggleRun {
 
   private async sending(version: 1 | 2, act: (send: Send) => Promise<void>): Promise<void> {
     const { port, http2Port = port } = this.proxy;
-    const { send, close } =
-      version === 1 ? { send: over1(port), close: (): void => undefined } : over2(http2Port);
+    const { send, close } = version === 1 ? over1(port) : over2(http2Port);
     try {
       while (!this.isOver) await act(send);
     } finally {

@@ -82,8 +82,8 @@ export interface Told {
 export type Send = (upload: Upload) => Promise<Told | undefined>;
 
 /** Each upload on a connection of its own. */
-export function over1(port: number): Send {
-  return async (upload) => {
+export function over1(port: number): { readonly send: Send; close(): void } {
+  const send: Send = async (upload) => {
     const connection = await Connection.open(port);
     const answer = connection.reply({ toHead: true }).catch(() => undefined);
     try {
@@ -100,6 +100,7 @@ export function over1(port: number): Send {
       connection.destroy();
     }
   };
+  return { send, close: () => undefined };
 }
 
 function piecesOf({ method, target, headers, body, trailer, pauseMs, isEndLate }: Upload): [string, string] {
@@ -125,7 +126,7 @@ export function over2(port: number): { readonly send: Send; close(): void } {
   return { send: (upload) => sendOver2(opened(), upload), close: () => session?.destroy() };
 }
 
-function sendOver2(session: ClientHttp2Session, upload: Upload): Promise<Told | undefined> {
+export function sendOver2(session: ClientHttp2Session, upload: Upload): Promise<Told | undefined> {
   const { method, target, headers, body, trailer, pauseMs, isEndLate } = upload;
   // HTTP/2 allows trailers after a body of declared length, too.
   const length = trailer !== undefined && isEndLate ? { 'content-length': String(body.length) } : {};

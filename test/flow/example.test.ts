@@ -1,16 +1,13 @@
 /// <reference lib="dom" />
-import { spawn, type ChildProcess } from 'node:child_process';
 import { createHmac } from 'node:crypto';
-import { once } from 'node:events';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import t, { type Test } from 'tap';
 import type { HistoryStorage } from '#acuity/client/history.js';
 import { DESK, openBrowser, openPage, PHONE, WITHOUT_BROWSER } from '../fixtures/browser.js';
 import { MODEL } from '../fixtures/model.js';
 import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
-import { ended } from '../fixtures/scripts.js';
+import { ended, running } from '../fixtures/scripts.js';
 import { freePort, startServer } from '../fixtures/server.js';
 import { casesOf, checkHistories } from '../fixtures/sharedCases.js';
 
@@ -24,14 +21,14 @@ const payloads = (name: string): string[] =>
 const EVENTS = payloads('terra.ndjson');
 const [FIRST = ''] = EVENTS;
 const SECRET = 'a secret of this test';
+const ADDRESS = /^http.*(?=\n)/m;
 
 t.test('the backend', async (t) => {
   for (const command of [
     [join(REPOSITORY, 'scripts/build.js'), 'client'],
     [join(REPOSITORY, 'packages/build-tools/node_modules/typescript/bin/tsc'), '-p', EXAMPLE],
   ]) {
-    const options = { cwd: REPOSITORY, env: cleanEnvironment() };
-    const { code, stdout, stderr } = await ended(process.execPath, command, options);
+    const { code, stdout, stderr } = await ended(process.execPath, command);
     t.equal(code, 0, stdout + stderr);
   }
   const service = await startServer(t);
@@ -99,42 +96,21 @@ t.test('the backend', async (t) => {
   });
 
   await t.test('with a service of its own, leaves nothing behind when npm is stopped', async (t) => {
-    const npm = spawn('npm', ['--prefix', EXAMPLE, 'start'], {
+    const npm = running(t, ['npm', '--prefix', EXAMPLE, 'start'], {
       env: cleanEnvironment({ PORT: '0', DATABASE_FILE: file, ACUITY_MODEL: MODEL }),
-      stdio: ['ignore', 'pipe', 'inherit'],
     });
-    t.teardown(() => npm.kill('SIGKILL'));
-    const left = once(npm, 'close'); // when no process is left that could write
-    const address = await lineOf(npm, /^http/);
+    const address = await npm.says(ADDRESS);
     t.equal((await fetch(address)).status, 200);
-    npm.kill('SIGTERM');
-    await left;
+    npm.child.kill('SIGTERM');
+    await npm.exited; // no process is left that could write
     await t.rejects(fetch(address));
   });
 });
 
-/** The first line on standard output that matches; what comes after it is read too. */
-async function lineOf({ stdout }: ChildProcess, pattern: RegExp): Promise<string> {
-  if (stdout === null) throw new Error('no standard output');
-  const lines = createInterface({ input: stdout });
-  return new Promise((resolve, reject) => {
-    lines.on('line', (line) => pattern.test(line) && resolve(line));
-    lines.once('close', () => reject(new Error('it ended')));
-  });
-}
-
 /** Its address. */
-async function start(t: Test, variables: Readonly<Record<string, string>>): Promise<string> {
-  const child = spawn(process.execPath, [join(EXAMPLE, 'dist/main.js')], {
-    env: cleanEnvironment({ PORT: '0', ...variables }),
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const end = once(child, 'exit');
-  t.teardown(async () => {
-    child.kill('SIGTERM');
-    await end;
-  });
-  return lineOf(child, /^http/);
+function start(t: Test, variables: Readonly<Record<string, string>>): Promise<string> {
+  const env = cleanEnvironment({ PORT: '0', ...variables });
+  return running(t, [process.execPath, join(EXAMPLE, 'dist/main.js')], { env }).says(ADDRESS);
 }
 
 function send(address: string, body: string, signature?: string): Promise<Response> {

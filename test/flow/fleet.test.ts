@@ -1,9 +1,8 @@
 import t from 'tap';
 import { openStores } from '#acuity/auth/location.js';
 import { issue, revoked } from '#acuity/auth/lifecycle.js';
-import { dayAt } from '#acuity/base/days.js';
 import { requestBody } from '../fixtures/bodies.js';
-import { REDIS, startStore } from '../fixtures/redis.js';
+import { REDIS, startStore, usedOf } from '../fixtures/redis.js';
 import { CLEAN, startServer } from '../fixtures/server.js';
 import { until } from '../fixtures/until.js';
 
@@ -17,10 +16,7 @@ t.test('a replica at a shared store', { skip }, async (t) => {
   const { record, key } = issue({ kind: 'live', ratePerS: null }, Date.now());
   await stores.keys.insert(record);
   const server = await startServer(t, { env: { ACUITY_KEYS: store.url, ACUITY_STOP_DELAY_MS: '3000' } });
-  const used = async (): Promise<number> => {
-    const today = dayAt(Date.now());
-    return (await stores.usage(today - 1, today)).reduce((sum, day) => sum + (day.used[record.id] ?? 0), 0);
-  };
+  const used = (): Promise<number> => usedOf(stores, record.id);
   const predict = async (key: string, body = BODY): Promise<number> =>
     (await server.predict(body, key)).status;
   const ready = async (): Promise<number> => (await server.get('/readyz')).status;

@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -8,6 +7,7 @@ import t from 'tap';
 import { descriptorsMax } from '#acuity/config/cores.js';
 import { requestBody } from '../fixtures/bodies.js';
 import { Connection, head, sendOn } from '../fixtures/connection.js';
+import { running } from '../fixtures/scripts.js';
 import { until } from '../fixtures/until.js';
 import { CLEAN, startServer } from '../fixtures/server.js';
 import { loopsOf, skipElsewhere } from '../fixtures/stops.js';
@@ -99,11 +99,8 @@ const LASTS_MS = 7_000;
 t.test('probes are answered 200 while all cores are taken', { skip: skipElsewhere }, async (t) => {
   const server = await startServer(t, { env: { ...env, ACUITY_DEADLINE_MS: '60000' } });
   for (const thread of readdirSync(`/proc/${server.pid}/task`)) setPriority(Number(thread), NICENESS.service);
-  for (let busy = 0; busy < BUSY_FOR_A_CORE * availableParallelism(); busy++) {
-    const loop = ['-n', String(NICENESS.other), process.execPath, '-e', 'for (;;);'];
-    const other = spawn('nice', loop, { stdio: 'ignore' });
-    t.teardown(() => other.kill('SIGKILL'));
-  }
+  for (let busy = 0; busy < BUSY_FOR_A_CORE * availableParallelism(); busy++)
+    running(t, ['nice', '-n', String(NICENESS.other), process.execPath, '-e', 'for (;;);']);
   const endsMs = performance.now() + LASTS_MS;
   const statuses = new Set<number>();
   while (performance.now() < endsMs) {

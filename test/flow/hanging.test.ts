@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { BAD_AGES } from '../fixtures/ages.js';
 import { Connection, send, sendOn } from '../fixtures/connection.js';
-import { CLEAN, runServer, startServer, type Exit, type RunningServer } from '../fixtures/server.js';
+import type { Exit } from '../fixtures/scripts.js';
+import { CLEAN, runServer, startServer, type RunningServer } from '../fixtures/server.js';
 import { loopsOf, makePipe, skipElsewhere, troubled } from '../fixtures/stops.js';
 import { PIPE_VARIABLE, type Trouble } from '../fixtures/troubles.js';
 
@@ -166,7 +167,7 @@ for (const [name, one] of Object.entries(CASES)) {
 for (const trouble of ['signal-at-first', 'signal-at-start'] as const)
   t.test(`a signal during the start (${trouble})`, async (t) => {
     const keys = { ACUITY_KEYS: `file:${join(t.testdir(), 'keys.json')}` };
-    const server = runServer({ nodeOptions: troubled(trouble), env: { ...keys, ...loopsOf(2) } });
+    const server = runServer(t, { nodeOptions: troubled(trouble), env: { ...keys, ...loopsOf(2) } });
     t.strictSame(await server.exited, { code: 128 + 15, signal: null });
     t.notMatch(server.output(), '"listening"');
     t.equal(server.output().includes('leaving at once'), trouble === 'signal-at-start');

@@ -1,12 +1,10 @@
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { BAD_AGES } from '../fixtures/ages.js';
 import { send } from '../fixtures/connection.js';
 import { REPOSITORY } from '../fixtures/repository.js';
-import { lacking } from '../fixtures/scripts.js';
+import { lacking, running } from '../fixtures/scripts.js';
 import { serverEnvironment } from '../fixtures/server.js';
 import { FAULTY, loopsOf, skipElsewhere } from '../fixtures/stops.js';
 
@@ -15,50 +13,32 @@ import { FAULTY, loopsOf, skipElsewhere } from '../fixtures/stops.js';
 const skip = lacking('npm --version', 'no npm here (it comes with Node)');
 const keysOf = (t: Test) => ({ ACUITY_KEYS: `file:${join(t.testdir(), 'keys.json')}` });
 
-/** Resolves with all that was written once it matches. */
-async function written(child: ChildProcess, ...patterns: readonly RegExp[]): Promise<() => string> {
-  let text = '';
-  for (const stream of [child.stdout, child.stderr])
-    stream?.setEncoding('utf8').on('data', (piece: string) => (text += piece));
-  const hasAll = (): boolean => patterns.every((pattern) => pattern.test(text));
-  await new Promise<void>((resolve, reject) => {
-    child.once('close', () => reject(new Error(`it ended: ${text}`)));
-    for (const stream of [child.stdout, child.stderr]) stream?.on('data', () => hasAll() && resolve());
-  });
-  return () => text;
-}
-
-const LISTENING = /\{"event":"listening".*\}[^\n]*\n/;
-const announced = (text: string): Readonly<Record<string, number>> =>
-  JSON.parse(/\{"event":"listening".*\}/.exec(text)?.[0] ?? '{}') as Record<string, number>;
+/** Waits until a server listens. */
+const announced = async ({ says }: ReturnType<typeof running>): Promise<Readonly<Record<string, number>>> =>
+  JSON.parse(await says(/\{"event":"listening".*\}(?=[^\n]*\n)/)) as Record<string, number>;
 
 /** `npm start` as an operator types it, the keys in a folder of the test's own. */
 async function npmStart(t: Test, env: Readonly<Record<string, string>> = {}) {
-  const npm = spawn('npm', ['start'], {
-    cwd: REPOSITORY,
+  const started = running(t, ['npm', 'start'], {
     env: serverEnvironment({ ...keysOf(t), ACUITY_DRAIN_MS: '20000', ...env }),
-    stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const ended = once(npm, 'close'); // when no process is left that could write: npm and the server have ended
-  const output = await written(npm, LISTENING, /sk_demo_\w+'/);
-  const { pid = 0, port = 0 } = announced(output());
-  const key = /sk_demo_\w+/.exec(output())?.[0] ?? '';
-  return { npm, pid, port, key, output, ended };
+  const { pid = 0, port = 0 } = await announced(started);
+  return { ...started, pid, port, key: await started.says(/sk_demo_\w+(?=')/) };
 }
 
 for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
   t.test(`${signal} to npm drains the server: a request in flight is answered`, { skip }, async (t) => {
     // npm hands its node-options on to the script, and takes none itself.
-    const { npm, port, key, output, ended } = await npmStart(t, {
+    const { child, port, key, output, exited } = await npmStart(t, {
       npm_config_node_options: FAULTY.join('='),
     });
     const body = JSON.stringify({ current_session: { age: BAD_AGES.lags } });
     const inFlight = send(port, { headers: { 'X-API-Key': key }, body });
     await send(port, { target: '/other' });
     await send(port, { target: '/other' });
-    npm.kill(signal);
+    child.kill(signal);
     t.equal((await inFlight).status, 200);
-    await ended;
+    await exited; // npm and the server: no process is left that could write
     t.match(output(), /"msg":"stopped"/);
   });
 }
@@ -67,26 +47,25 @@ t.test('a terminal’s SIGINT, which npm passes on where its shell is bash, drai
   if (!existsSync('/bin/bash')) return t.plan(0, 'no bash here (Debian: apt-get install bash)');
   // bash becomes the script; npm then passes signals on to the server itself.
   const started = await npmStart(t, { npm_config_script_shell: '/bin/bash' });
-  started.npm.kill('SIGINT');
+  started.child.kill('SIGINT');
   process.kill(started.pid, 'SIGINT');
-  await started.ended;
+  await started.exited;
   t.match(started.output(), /"msg":"stopped"/);
   t.notMatch(started.output(), /leaving at once/);
 });
 
 t.test('a server started without npm does not stop as an orphan', async (t) => {
   // A shell that starts it and ends at once.
-  const shell = spawn('sh', ['-c', '"$@" & echo', 'sh', process.execPath, 'scripts/start.js'], {
-    cwd: REPOSITORY,
+  const command = ['sh', '-c', '"$@" & echo', 'sh', process.execPath, 'scripts/start.js'];
+  const shell = running(t, command, {
     env: serverEnvironment(keysOf(t)),
     stdio: ['ignore', 'pipe', 'ignore'],
   });
-  const closed = once(shell, 'close');
-  const { pid = 0, adminPort = 0 } = announced((await written(shell, LISTENING))());
+  const { pid = 0, adminPort = 0 } = await announced(shell);
   await new Promise((resolve) => setTimeout(resolve, 1500)); // it looks for its parent once a second
   t.equal((await send(adminPort, { method: 'GET', target: '/readyz' })).status, 200);
   process.kill(pid, 'SIGTERM');
-  await closed;
+  await shell.exited;
 });
 
 /** Runs a command on a terminal of its own; closes it, as a window is closed, at a line on standard input. */
@@ -105,13 +84,11 @@ const withoutTerminal = skipElsewhere || lacking(`${PYTHON} --version`, 'python3
 
 t.test('a closed terminal stops the server', { skip: withoutTerminal }, async (t) => {
   const command = [process.execPath, join(REPOSITORY, 'dist/main.js'), 'serve'];
-  const terminal = spawn(PYTHON, ['-c', TERMINAL, ...command], {
+  const terminal = running(t, [PYTHON, '-c', TERMINAL, ...command], {
     env: serverEnvironment({ ...keysOf(t), ...loopsOf(2) }),
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  const closed = once(terminal, 'close');
-  const output = await written(terminal, LISTENING);
-  terminal.stdin.end('close\n');
-  await closed;
-  t.match(output(), /^ended: 0$/m);
+  await announced(terminal);
+  terminal.child.stdin?.end('close\n');
+  await terminal.says(/^ended: 0$/m);
 });

@@ -57,7 +57,7 @@ t.test('pipes in the places of keys, daily counts and the model’s manifest', {
   replaceBy(usagePath, makePipe);
   t.strictSame(await server.stop(), CLEAN);
   replaceBy(usagePath, makePipe);
-  const again = runServer({ env: { ACUITY_KEYS: server.keyLocation } });
+  const again = runServer(t, { env: { ACUITY_KEYS: server.keyLocation } });
   t.strictSame(await again.exited, { code: 1, signal: null });
   t.match(again.output(), /^acuity: can't read .*keys\.usage\.json: it is not a regular file$/m);
 });
@@ -113,7 +113,7 @@ t.test(
     server.signal('SIGHUP');
     t.equal(await status(server, server.keys[1]?.key ?? ''), 200, 'it serves on');
     t.strictSame(await server.stop(), CLEAN);
-    const again = runServer({ env: { ACUITY_KEYS: `file:${join(dead, 'keys.json')}` } });
+    const again = runServer(t, { env: { ACUITY_KEYS: `file:${join(dead, 'keys.json')}` } });
     t.strictSame(await again.exited, { code: 1, signal: null });
     t.match(again.output(), /^acuity: can't read .*keys\.json: the file system does not answer$/m);
   },

@@ -4,6 +4,7 @@ import { send } from '../fixtures/connection.js';
 import { LONG_PROVIDERS, longRecording } from '../fixtures/longRecordings.js';
 import { textOf } from '../fixtures/repository.js';
 import { CLEAN, startServer, type RunningServer } from '../fixtures/server.js';
+import { skipElsewhere as skip } from '../fixtures/stops.js';
 import { until } from '../fixtures/until.js';
 
 /** Recordings that a stranger sends to a running server: none ends it, or costs the next caller anything. */
@@ -46,8 +47,6 @@ function childrenOf({ pid }: RunningServer): number[] {
       .map(Number),
   );
 }
-
-const skip = process.platform === 'linux' ? false : 'Linux alone lists the children of a process';
 
 t.test('a reader that is killed costs one recording, and one line of the log', { skip }, async (t) => {
   const server = await startServer(t);

@@ -10,12 +10,11 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { request } from 'node:http';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { takeSocketPaths } from '#acuity/serve/publicSocket.js';
-import { Connection } from '../fixtures/connection.js';
+import { Connection, send } from '../fixtures/connection.js';
 import { temporaryFolder } from '../fixtures/repository.js';
 import { CLEAN, runServer, startServer, type RunningServer } from '../fixtures/server.js';
 import { loopsOf, skipElsewhere } from '../fixtures/stops.js';
@@ -30,7 +29,7 @@ const open = (t: Test, path: string, env = {}): Promise<RunningServer> =>
 
 /** Starts a server that can't listen. @returns its exit code, and the lines of its standard error */
 async function refused(path: string, env = {}, under: readonly string[] = []) {
-  const { exited, output } = runServer({
+  const { exited, output } = runServer(t, {
     env: { ACUITY_KEYS: `file:${path}.json`, ACUITY_SOCKET: path, ACUITY_LOG_LEVEL: 'silent', ...env },
     under,
   });
@@ -55,11 +54,7 @@ t.test('serves its group by a path of 107 bytes, says it, and removes it', { ski
   const path = join(folder, 'x'.repeat(106 - folder.length));
   t.equal(path.length, 107);
   const server = await open(t, path, loopsOf(1));
-  const line =
-    server
-      .output()
-      .split('\n')
-      .find((one) => one.includes('"listening"')) ?? '';
+  const [line = ''] = /^.*"listening".*$/m.exec(server.output()) ?? [];
   t.match(JSON.parse(line), { host: null, port: null, socket: path });
   t.equal(lstatSync(path).mode & 0o777, 0o660);
   t.equal((await server.predict()).status, 200);
@@ -140,15 +135,8 @@ t.test('each event loop has a socket of its own, which is said', { skip }, async
   t.equal(server.at, `${path}.1`);
   t.match(server.output(), `"sockets":["${path}.1","${path}.2"]`);
   for (const socketPath of [`${path}.1`, `${path}.2`]) {
-    const status = await new Promise((resolve, reject) => {
-      const headers = { 'X-API-Key': server.key, 'Content-Type': 'application/json' };
-      request({ socketPath, method: 'POST', path: '/predict', headers }, (answer) =>
-        resolve(answer.resume().statusCode),
-      )
-        .on('error', reject)
-        .end('{"current_session":{}}');
-    });
-    t.equal(status, 200);
+    const sent = { headers: { 'X-API-Key': server.key }, body: '{"current_session":{}}' };
+    t.equal((await send(socketPath, sent)).status, 200);
   }
   t.strictSame(await server.stop(), CLEAN);
   t.notOk(existsSync(`${path}.1`) || existsSync(`${path}.2`));

@@ -1,5 +1,4 @@
 import { createServer } from 'node:net';
-import { once } from 'node:events';
 import { join } from 'node:path';
 import t from 'tap';
 import { copyModel, replaceFile } from '../fixtures/model.js';
@@ -58,8 +57,7 @@ for (const { name, env, nodeOptions = [], damage, told } of CASES) {
     if (folder !== undefined) damage?.(folder);
     const keys = { ACUITY_KEYS: `file:${join(t.testdirName, 'keys.json')}` };
     const model = folder && { ACUITY_MODEL: folder };
-    const server = runServer({ nodeOptions, env: { ...keys, ...model, ...env } });
-    t.teardown(() => void server.child.kill('SIGKILL'));
+    const server = runServer(t, { nodeOptions, env: { ...keys, ...model, ...env } });
     t.equal((await server.exited).code, 1);
     t.match(server.output(), told);
     t.notMatch(server.output(), '"event":"listening"');
@@ -72,12 +70,10 @@ for (const { name, env, nodeOptions = [], damage, told } of CASES) {
 }
 
 t.test('a service without a valid key says so at the start, with the command', async (t) => {
-  const server = runServer({
+  const server = runServer(t, {
     env: { ACUITY_KEYS: `file:${join(t.testdir(), 'keys.json')}`, ACUITY_LOG_LEVEL: 'warn' },
   });
-  t.teardown(() => void server.child.kill('SIGKILL'));
-  while (!server.output().includes('no key is valid')) await once(server.child.stdout ?? t, 'data');
-  t.match(server.output(), /no key is valid[^\n]*keys issue --kind demo/);
+  await server.says(/no key is valid[^\n]*keys issue --kind demo/);
   server.child.kill('SIGTERM');
   t.match(await server.exited, { code: 0 });
 });

@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { BAD_AGES } from '../fixtures/ages.js';
+import { running } from '../fixtures/scripts.js';
 import { startServer } from '../fixtures/server.js';
 import { FAULTY, loopsOf, makePipe, skipElsewhere } from '../fixtures/stops.js';
 import { PIPE_VARIABLE } from '../fixtures/troubles.js';
@@ -18,10 +18,7 @@ const STARVE_MS = 4 * HANG_MS;
 const BUSILY = 'for (const endMs = Date.now() + 90_000; Date.now() < endMs; );';
 
 function keepMachineBusy(t: Test, processes: number): void {
-  for (let busy = 0; busy < processes; busy++) {
-    const child = spawn(process.execPath, ['-e', BUSILY], { stdio: 'ignore' });
-    t.teardown(() => child.kill('SIGKILL'));
-  }
+  for (let busy = 0; busy < processes; busy++) running(t, [process.execPath, '-e', BUSILY]);
 }
 
 const bodyOf = (age: number, explain = false): string =>

@@ -1,11 +1,9 @@
-import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
 import t from 'tap';
 import ts from 'typescript';
 import { cleanEnvironment, REPOSITORY } from '../fixtures/repository.js';
-import { ended, unpacked } from '../fixtures/scripts.js';
+import { ended, running, unpacked } from '../fixtures/scripts.js';
 
 /** The packages for npm as they are packed, each in an empty folder: the server, and the client against it. */
 
@@ -48,22 +46,13 @@ t.test('the packed server', async (t) => {
   });
 
   await t.test('it serves, and shows the reference page', async (t) => {
-    const server = spawn(process.execPath, [acuity, 'serve'], { cwd: folder, env });
-    const exited = new Promise((resolve) => server.once('exit', resolve));
-    all.teardown(async () => {
-      server.kill('SIGKILL');
-      await exited;
-    });
-    for await (const line of createInterface({ input: server.stdout })) {
-      if (!line.startsWith('{"event":"listening"')) continue;
-      const { port, adminPort } = JSON.parse(line) as { port: number; adminPort: number };
-      server.stdout.resume();
-      const admin = `http://127.0.0.1:${adminPort}`;
-      t.match(await (await fetch(`${admin}/docs`)).text(), 'Score one session');
-      t.equal((await fetch(`${admin}/docs/reference.css`)).status, 200);
-      served = { ACUITY_URL: `http://127.0.0.1:${port}`, ACUITY_API_KEY: key };
-      break;
-    }
+    const { says } = running(all, [process.execPath, acuity, 'serve'], { cwd: folder, env });
+    const line = await says(/^\{"event":"listening".*(?=\n)/m);
+    const { port, adminPort } = JSON.parse(line) as { port: number; adminPort: number };
+    const admin = `http://127.0.0.1:${adminPort}`;
+    t.match(await (await fetch(`${admin}/docs`)).text(), 'Score one session');
+    t.equal((await fetch(`${admin}/docs/reference.css`)).status, 200);
+    served = { ACUITY_URL: `http://127.0.0.1:${port}`, ACUITY_API_KEY: key };
   });
 });
 
@@ -120,7 +109,7 @@ t.test('the packed client', async (t) => {
     });
   }
 
-  const run = (...args: string[]) => ended(process.execPath, args, { cwd: folder, env: cleanEnvironment() });
+  const run = (...args: string[]) => ended(process.execPath, args, { cwd: folder });
 
   await t.test('it loads as a module and by require', async (t) => {
     const show = 'console.log(typeof client.AcuityClient, typeof client.RefusedError)';

@@ -47,18 +47,16 @@ function ran(args: readonly string[], input: string | undefined, shell: string) 
   return ended('bash', command, { env, cwd: dir, ...(input !== undefined && { input }) });
 }
 
+const skip = !existsSync('/dev/full');
+
 t.jobs = 2; // each mostly waits for its threads
 for (const [args, input] of COMMANDS) {
   const [name = ''] = args;
-  t.test(
-    `${name}: on a full disk it ends with 74 and says why`,
-    { skip: !existsSync('/dev/full') },
-    async (t) => {
-      const { code, stderr } = await ran(args, input, 'exec "$@" > /dev/full');
-      t.equal(code, 74, stderr);
-      t.match(stderr, /standard output failed: ENOSPC/);
-    },
-  );
+  t.test(`${name}: on a full disk it ends with 74 and says why`, { skip }, async (t) => {
+    const { code, stderr } = await ran(args, input, 'exec "$@" > /dev/full');
+    t.equal(code, 74, stderr);
+    t.match(stderr, /standard output failed: ENOSPC/);
+  });
 }
 
 for (const [args, input] of [COMMANDS[1], COMMANDS[5]].flatMap((one) => (one ? [one] : []))) {

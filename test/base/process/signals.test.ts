@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { cleanEnvironment, REPOSITORY } from '../../fixtures/repository.js';
+import { REPOSITORY } from '../../fixtures/repository.js';
 import { ended } from '../../fixtures/scripts.js';
 import { CLEAN, startServer } from '../../fixtures/server.js';
 
@@ -24,7 +24,7 @@ t.test('SIGUSR1 opens no inspector, and one that it opened is closed', async (t)
     [['--inspect=127.0.0.1:0'], 'open'],
   ] as const) {
     const args = [...options, '--import', BEFORE, join(REPOSITORY, 'dist/main.js'), 'serve', '--help'];
-    const { stderr } = await ended(process.execPath, args, { cwd: REPOSITORY, env: cleanEnvironment() });
+    const { stderr } = await ended(process.execPath, args);
     t.match(stderr, new RegExp(`^${told}$`, 'm'), `${options[0]}: ${stderr}`);
   }
 });

@@ -1,6 +1,7 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import t from 'tap';
+import { ended } from '../../fixtures/scripts.js';
 
 /** A script that has a `StandardOutput`, in a process of its own: its standard output is the file under test. */
 function scriptOf(text: string): string[] {
@@ -8,19 +9,16 @@ function scriptOf(text: string): string[] {
   return ['--input-type=module', '--eval', imports + text];
 }
 
-function linesOf(script: string): string[] {
-  const { stdout, status, stderr } = spawnSync(process.execPath, scriptOf(script), {
-    encoding: 'utf8',
-    maxBuffer: 1 << 24,
-  });
-  if (status !== 7) throw new Error(`exit code ${String(status)}: ${stderr}`);
+async function linesOf(script: string): Promise<string[]> {
+  const { stdout, code, stderr } = await ended(process.execPath, scriptOf(script));
+  if (code !== 7) throw new Error(`exit code ${code}: ${stderr}`);
   return stdout.split('\n').filter((line) => line !== '');
 }
 
 t.test(
   'lines are written in order; a burst beyond the buffer is dropped, counted and reported',
   async (t) => {
-    const lines = linesOf(`
+    const lines = await linesOf(`
     for (let i = 0; i < 2000; i++) out.write('line ' + i + '\\n');
     await out.flushed(20_000);
     const text = 'x'.repeat(1000) + '\\n';
@@ -39,7 +37,7 @@ t.test(
 );
 
 t.test('lines of two threads on one pipe are not mixed', async (t) => {
-  const lines = linesOf(`
+  const lines = await linesOf(`
     import { Worker } from 'node:worker_threads';
     const code = \`import('#acuity/base/process/standardOutput.js').then(({ StandardOutput }) => {
       const out = new StandardOutput();

@@ -112,20 +112,17 @@ export class Traffic {
   /** What waits for an answer for too long is a fault. */
   check(): void {
     for (const sent of this.open) {
+      const { id, target, wholeAwakeMs = Infinity, unreadMs } = sent;
+      const waitedMs = this.options.scheduler.awakeMs(target.actor) - wholeAwakeMs - unreadMs;
       if (sent.isGone || sent.isAnswered) this.open.delete(sent);
-      else if (sent.wholeAwakeMs !== undefined) this.checkWait(sent, sent.wholeAwakeMs);
+      else if (waitedMs > this.options.answerMaxMs)
+        this.options.fault(`${id} waits for its answer for ${Math.round(waitedMs)} ms`);
     }
   }
 
   get waiting(): number {
     this.check();
     return this.open.size;
-  }
-
-  private checkWait({ id, target, unreadMs }: Sent, sinceMs: number): void {
-    const waitedMs = this.options.scheduler.awakeMs(target.actor) - sinceMs - unreadMs;
-    if (waitedMs > this.options.answerMaxMs)
-      this.options.fault(`${id} waits for its answer for ${Math.round(waitedMs)} ms`);
   }
 
   /** @returns what happens when its head arrives */

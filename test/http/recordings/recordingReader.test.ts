@@ -1,14 +1,13 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { getPriority } from 'node:os';
-import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import type { Recording } from '#adapters/recording.js';
 import type { RecordingOutcome } from '#acuity/read/readRecording.js';
 import { RecordingReader, type RecordingResult } from '#acuity/http/recordings/recordingReader.js';
 import { longRecording } from '../../fixtures/longRecordings.js';
 import { textOf } from '../../fixtures/repository.js';
+import { running } from '../../fixtures/scripts.js';
+import { skipElsewhere as skip } from '../../fixtures/stops.js';
 import { until } from '../../fixtures/until.js';
 
 /** A reader of recordings as a process: what it has, what ends it, and what that leaves. No bound on values holds for its words. */
@@ -17,7 +16,6 @@ const ENTRY = new URL('../../fixtures/hostileReader.js', import.meta.url);
 const MEBIBYTE = 2 ** 20;
 const EXAMPLES = JSON.parse(textOf('assets/try/recordings.json')) as Readonly<Record<string, Recording>>;
 const SOUND = JSON.stringify({ current_session: { recording: EXAMPLES['oura'] } });
-const skip = process.platform === 'linux' ? false : 'Linux alone tells what a process has';
 
 /** A reader; by default one that does what a word says. */
 async function opened(t: Test, options: { readonly entry?: URL } = { entry: ENTRY }) {
@@ -160,7 +158,7 @@ const reader = new RecordingReader(
   {
     onReady() {
       reader.read(Buffer.from('loop'), () => undefined);
-      process.stdout.write(String(reader.pid));
+      console.log(reader.pid);
     },
     onLost() {},
   },
@@ -169,15 +167,10 @@ setInterval(() => undefined, 1000);
 `;
 
 t.test('it goes with its parent, even from a loop', { skip }, async (t) => {
-  const args = ['--input-type=module', '--eval', PARENT, ENTRY.href];
-  const parent = spawn(process.execPath, args, {
-    cwd: fileURLToPath(new URL('../../../..', import.meta.url)),
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  t.teardown(() => parent.kill('SIGKILL'));
-  const [pid] = (await once(parent.stdout, 'data')) as [Buffer];
+  const parent = running(t, [process.execPath, '--input-type=module', '--eval', PARENT, ENTRY.href]);
+  const pid = await parent.says(/^\d+(?=\n)/);
   t.ok(existsSync(`/proc/${pid}`));
-  parent.kill('SIGKILL');
+  parent.child.kill('SIGKILL');
   await until(() => !existsSync(`/proc/${pid}`) || /\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'latin1')));
 });
 

@@ -1,6 +1,6 @@
 import { OperatorError } from '../../base/errors.js';
 import { ifPresentSync } from '../../base/files/fileError.js';
-import { existsSync, readdirSync, realpathSync, statSync, type Dirent } from 'node:fs';
+import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { NamesError } from '../errors.js';
 import type { Format, ScoreOptions } from '../options.js';
@@ -92,9 +92,12 @@ export interface FindOptions extends Pick<
 }
 
 /** A file found by a name; the output folders repeat the folders below `base`. */
-interface NamedFile {
+interface Found {
   readonly path: string;
   readonly base: string;
+  /** Whether it was found in a folder, and is a link there. */
+  readonly isLink: boolean;
+  readonly isNamed: boolean;
 }
 
 /**
@@ -119,28 +122,44 @@ export async function findInputs(options: FindOptions): Promise<readonly Input[]
 
 /**
  * The named files, in order; those of a folder or a pattern by their paths, numbers by their value. If --order is a
- * partition of all of them, they come in its order. This command's own outputs are left out, so a folder or a pattern
- * can be used again.
+ * partition of all of them, they come in its order. Tells what is left out: this command's own outputs, so that a folder
+ * or a pattern can be used again, what can't be scored, and what is read by another name.
  * @throws OperatorError if a file is missing, its format is unknown, or two have the same output
  */
 async function namedInputs(options: FindOptions): Promise<Input[]> {
-  const named = new Map<string, NamedFile>();
-  const others = new Set<string>();
-  for (const name of options.files)
-    for (const file of await filesOf(name, options)) {
-      const real = isRemote(file.path)
-        ? file.path
-        : (ifPresentSync(() => realpathSync(file.path)) ?? file.path);
-      const before = named.get(real);
-      if (before === undefined) named.set(real, file);
-      else if (before.path !== file.path) others.add(file.path);
-    }
-  const files = [...named.values()];
-  const own = files.map(({ path }) => path).filter((path) => isOwn(path, options));
-  if (own.length === named.size) throw new OperatorError(`no file can be scored: ${counted(OWN, own)}`);
-  if (own.length > 0) options.say(`not read: ${counted(OWN, own)}`);
-  if (others.size > 0) options.say(`not read: ${counted('read by another name', [...others])}`);
-  const inputs = files.filter(({ path }) => !isOwn(path, options)).map((file) => inputOf(file, options));
+  /** The path by which a file is read, by the file that it leads to. */
+  const paths = new Map<string, string>();
+  const left = new Map<string, Set<string>>();
+  const leave = (why: string, path: string): unknown =>
+    left.set(why, (left.get(why) ?? new Set<string>()).add(path));
+  const told = (): string[] =>
+    left.size === 0 ? [] : [`not read: ${[...left].map(([why, all]) => counted(why, [...all])).join('; ')}`];
+  const refuse = (what: string): never => {
+    throw new OperatorError([what, ...told()].join('; '));
+  };
+  const inputs: Input[] = [];
+  for (const name of options.files) {
+    const found = await filesOf(name, options);
+    const fit = found.filter((file) => {
+      const why = whyNot(file, options);
+      if (why !== undefined) leave(why, file.path);
+      return why === undefined;
+    });
+    if (fit.length === 0 && found[0]?.isNamed !== true) refuse(`${name}: no file can be scored`);
+    // Links last, and each file once.
+    const files = fit
+      .toSorted((a, b) => Number(a.isLink) - Number(b.isLink) || byPath(a.path, b.path))
+      .filter(({ path }) => {
+        const real = (isRemote(path) ? undefined : ifPresentSync(() => realpathSync(path))) ?? path;
+        const before = paths.get(real);
+        if (before === undefined) paths.set(real, path);
+        else if (before !== path) leave('read by another name', path);
+        return before === undefined;
+      });
+    inputs.push(...files.toSorted((a, b) => byPath(a.path, b.path)).map((file) => inputOf(file, options)));
+  }
+  if (inputs.length === 0) refuse('no file can be scored');
+  for (const line of told()) options.say(line);
   if (!areOnlyRead(options)) refuseSharedOutputs(inputs);
   const valueOf = ({ partitions }: Input): string | null | undefined =>
     partitions.find(({ name }) => name === options.history?.order)?.value;
@@ -163,7 +182,7 @@ function queryInput(query: InputQuery, { to, outDir = '.' }: FindOptions): Input
   };
 }
 
-function inputOf(file: NamedFile, options: FindOptions): Input {
+function inputOf(file: Found, options: FindOptions): Input {
   const { path } = file;
   const { stem, format: named } = formatOf(basename(path));
   if (isRemote(path) && path.includes('?'))
@@ -231,7 +250,7 @@ function areOnlyRead({ into, sort }: FindOptions): boolean {
   return into !== undefined || sort === true;
 }
 
-function outputFolder(file: NamedFile, options: FindOptions): string {
+function outputFolder(file: Found, options: FindOptions): string {
   const { outDir } = options;
   if (outDir === undefined) {
     if (isRemote(file.path) && !areOnlyRead(options))
@@ -244,7 +263,7 @@ function outputFolder(file: NamedFile, options: FindOptions): string {
 }
 
 /** The folders between the named folder and the file, with all partitions; never `..`. */
-function mirrored({ path, base }: NamedFile): string {
+function mirrored({ path, base }: Found): string {
   const folder = dirname(path);
   const above = aboveOf(folder);
   return relative(isWithin(folder, base) && base.length < above.length ? base : above, folder);
@@ -270,19 +289,19 @@ function refuseSharedOutputs(inputs: readonly Input[]): void {
 }
 
 /** The files of a name: a file, all below a folder, or what a pattern means. */
-async function filesOf(name: string, options: FindOptions): Promise<NamedFile[]> {
+async function filesOf(name: string, options: FindOptions): Promise<Found[]> {
   const isFar = isRemote(name);
   const isPattern = PATTERN.test(name) && (isFar || !existsSync(name));
   const path = isFar ? name.replace(/\/$/, '') : resolve(name);
   const base = isPattern ? dirname(`${path.slice(0, path.search(PATTERN))}_`) : path;
   if (!isFar && !existsSync(base)) throw new OperatorError(`${name}: there is no such file`);
   const isFile = isFar ? formatOf(name).format !== undefined : !statSync(base).isDirectory();
-  if (isFile && !isPattern) return [{ path, base: dirname(path) }];
-  const all = isFar ? await listedInStore(base, options) : [...listedBelow(base)];
+  if (isFile && !isPattern) return [{ path, base: dirname(path), isLink: false, isNamed: true }];
+  const all = isFar ? await listedInStore(base, options) : [...listedBelow(base, base)];
   const found = isPattern ? all.filter(meaningOf(path)) : all;
   refuseVersions(all, found);
   if (isPattern && found.length === 0) throw new OperatorError(`${name}: no file matches`);
-  return readable(found, base, options);
+  return found;
 }
 
 const PATTERN = /[*?[]/;
@@ -291,9 +310,8 @@ const PATTERN = /[*?[]/;
 function meaningOf(pattern: string): (found: Found) => boolean {
   const whole = regExpOf(pattern);
   const upTo = (path: string): string => pattern.split('/', path.split('/').length).join('/');
-  return ({ path, entry }) =>
-    whole.test(path) ||
-    (entry?.isSymbolicLink() === true && existsSync(`${path}/`) && regExpOf(upTo(path)).test(path));
+  return ({ path, isLink }) =>
+    whole.test(path) || (isLink && existsSync(`${path}/`) && regExpOf(upTo(path)).test(path));
 }
 
 /** The paths that a pattern means, and those below a folder that it means. */
@@ -306,24 +324,18 @@ function regExpOf(pattern: string): RegExp {
   return new RegExp(`^${source}(/|$)`, 's');
 }
 
-/** An entry of a folder, or a file of a store, which has no `entry`. */
-interface Found {
-  readonly path: string;
-  readonly entry?: Dirent | undefined;
-}
-
-async function listedInStore(folder: string, { engine }: FindOptions): Promise<Found[]> {
-  const sql = `SELECT file FROM glob(${textOf(`${folder}/**`)})`;
-  const rows = await (await engine()).texts(sql, folder);
-  return rows.map(([file]) => ({ path: file ?? '' }));
+async function listedInStore(base: string, { engine }: FindOptions): Promise<Found[]> {
+  const sql = `SELECT file FROM glob(${textOf(`${base}/**`)})`;
+  const rows = await (await engine()).texts(sql, base);
+  return rows.map(([file]) => ({ path: file ?? '', base, isLink: false, isNamed: false }));
 }
 
 /** Not Node's recursive reading: since Node 24 it follows links to folders, without end where two lead upwards. */
-function* listedBelow(folder: string): Generator<Found> {
+function* listedBelow(folder: string, base: string): Generator<Found> {
   for (const entry of readdirSync(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) yield* listedBelow(path);
-    else yield { path, entry };
+    if (entry.isDirectory()) yield* listedBelow(path, base);
+    else yield { path, base, isLink: entry.isSymbolicLink(), isNamed: false };
   }
 }
 
@@ -347,33 +359,10 @@ function refuseVersions(all: readonly Found[], found: readonly Found[]): void {
 /** Most names listed for each kind of skipped file. */
 const NAMES_TOLD = 3;
 
-/** The files found that can be scored, by path; tells of the others. @throws OperatorError if there is none */
-function readable(found: readonly Found[], base: string, options: FindOptions): NamedFile[] {
-  const files = new Map<string, NamedFile>();
-  const left = new Map<string, string[]>();
-  const isLink = ({ entry }: Found): boolean => entry?.isSymbolicLink() === true;
-  // Links last, and each file once.
-  const inOrder = found.toSorted((a, b) => Number(isLink(a)) - Number(isLink(b)) || byPath(a.path, b.path));
-  for (const { path, entry } of inOrder) {
-    const name = path.slice(base.length).replace(/^\//, '');
-    const why = whyNot(name, { path, entry }, options);
-    const real = why === undefined && entry !== undefined ? realpathSync(path) : path;
-    const kind = files.has(real) ? 'a link to what is read anyway' : why;
-    if (kind === undefined) files.set(real, { path, base });
-    else left.set(kind, [...(left.get(kind) ?? []), name]);
-  }
-  const kinds = [...left].map(([kind, names]) => counted(kind, names));
-  const told = kinds.length === 0 ? [] : [`not read: ${kinds.join('; ')}`];
-  if (files.size === 0)
-    throw new OperatorError(`${base}: ${['no file in it can be scored', ...told].join('; ')}`);
-  for (const line of told) options.say(`${base}: ${line}`);
-  return [...files.values()].toSorted((a, b) => byPath(a.path, b.path));
-}
-
 /** How many files are of a kind, with the first names. */
-function counted(kind: string, names: readonly string[]): string {
-  const first = names.toSorted(byPath).slice(0, NAMES_TOLD).join(', ');
-  return `${names.length} ${kind} (${first}${names.length > NAMES_TOLD ? ', …' : ''})`;
+function counted(kind: string, paths: readonly string[]): string {
+  const first = paths.toSorted(byPath).slice(0, NAMES_TOLD).join(', ');
+  return `${paths.length} ${kind} (${first}${paths.length > NAMES_TOLD ? ', …' : ''})`;
 }
 
 /** The names of this command's outputs, and of the lock of one being made. */
@@ -385,19 +374,20 @@ function isOwn(path: string, { state }: FindOptions): boolean {
   return OUTPUT.test(path) || (state !== undefined && path === resolve(state));
 }
 
-function whyNot(name: string, { path, entry }: Found, options: FindOptions): string | undefined {
-  const { format } = options;
+/** Why a file is not read; undefined if it is. */
+function whyNot({ path, base, isLink, isNamed }: Found, options: FindOptions): string | undefined {
+  if (isOwn(path, options)) return OWN;
+  if (isNamed) return undefined;
+  if (isLink && !existsSync(path)) return 'a link to nothing';
+  if (!isRemote(path) && !statSync(path).isFile())
+    return isLink ? 'a link to no file: name what it leads to' : 'no regular file';
   // The rule of Spark and Hive: a column's name may begin so.
   const isHidden = (part: string): boolean =>
     part.startsWith('.') || (part.startsWith('_') && !part.includes('='));
-  if (isOwn(path, options)) return OWN;
-  if (entry?.isSymbolicLink() === true && !existsSync(path)) return 'a link to nothing';
-  if (entry?.isSymbolicLink() === true && !statSync(path).isFile())
-    return 'a link to no file: name what it leads to';
-  if (entry !== undefined && !statSync(path).isFile()) return 'no regular file';
-  if (name.split('/').some(isHidden)) return 'hidden or begun with _';
-  const last = basename(name);
-  const isKnown = formatOf(last).format !== undefined || (format !== undefined && !last.includes('.'));
+  if (path.slice(base.length).split('/').some(isHidden)) return 'hidden or begun with _';
+  const last = basename(path);
+  const isKnown =
+    formatOf(last).format !== undefined || (options.format !== undefined && !last.includes('.'));
   return isKnown ? undefined : 'without a known ending';
 }
 

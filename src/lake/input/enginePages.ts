@@ -1,5 +1,5 @@
 import { OperatorError } from '../../base/errors.js';
-import type { DuckDBDataChunk } from '@duckdb/node-api';
+import { DuckDBTypeId, type DuckDBDataChunk } from '@duckdb/node-api';
 import bindings, { type DataChunk, type Vector } from '@duckdb/node-bindings';
 import type { SeriesLimits } from '#rules/fields.js';
 import { ColumnReader } from '../../read/columns.js';
@@ -8,7 +8,6 @@ import type { Engine } from './engine.js';
 import {
   columnNamed,
   fieldSql,
-  hasFloats,
   keptSql,
   orderSql,
   textSql,
@@ -34,13 +33,11 @@ import {
 /** Opens tables that the engine reads one after the other, or sorted by person and time. */
 export function openSources(
   engine: Engine,
-  tables: readonly [Source, ...Source[]],
+  sources: readonly [Source, ...Source[]],
   limits: SeriesLimits,
   isSorted: boolean,
 ): OpenInput {
-  checkAlike(tables);
-  const sources: readonly [Source, ...Source[]] =
-    tables.length === 1 ? tables : [withDoubles(tables[0]), ...tables.slice(1).map(withDoubles)];
+  checkAlike(sources);
   const [first] = sources;
   return {
     names: first.columns.length === 0 ? undefined : namesOfColumns(allColumns(sources)),
@@ -97,14 +94,6 @@ function commonType(sources: readonly Source[], name: string): string {
   const all = sources.flatMap(({ columns }) => columns.filter((column) => column.name === name));
   const [type = 'VARCHAR', ...others] = new Set(all.map((column) => column.type));
   return others.length === 0 ? type : 'VARCHAR';
-}
-
-/** Its lists of FLOAT as ones of DOUBLE, which other tables may have. */
-function withDoubles(source: Source): Source {
-  const columns = source.columns.map((column) =>
-    hasFloats(column) ? { ...column, type: 'DOUBLE[]' } : column,
-  );
-  return { ...source, columns };
 }
 
 /** Tables that are read together have the same fields in the same forms. @throws OperatorError */
@@ -192,7 +181,7 @@ function fieldIn(chunk: DuckDBDataChunk, column: Selection['fields'][number]): S
   const vector = columnOf(chunk, at);
   if (kind === 'text') return textField(column, rows, textsOf(vector, rows, 'bytes'));
   const isNull = isNullIn(vector, rows);
-  if (isSeries) return listField(field, listsOf(vector, rows, hasFloats(column)), isNull);
+  if (isSeries) return listField(field, listsOf(vector, rows), isNull);
   return numberField(field, rows, doublesOf(vector, rows), isNull);
 }
 
@@ -222,7 +211,7 @@ function doublesOf(vector: Vector, rows: number): Float64Array {
   return new Float64Array(buffer, byteOffset, rows);
 }
 
-function listsOf(vector: Vector, rows: number, isFloat: boolean): Lists {
+function listsOf(vector: Vector, rows: number): Lists {
   const { buffer, byteOffset } = bindings.vector_get_data(vector, rows * LIST_ENTRY_BYTES);
   // Lengths and places are below 2^32: the low word of each.
   const entries = new Uint32Array(buffer, byteOffset, rows * 4);
@@ -236,13 +225,15 @@ function listsOf(vector: Vector, rows: number, isFloat: boolean): Lists {
       last = ends[row] = (starts[row] ?? 0) + (entries[4 * row + 2] ?? 0);
     } else starts[row] = ends[row] = last;
   }
-  return { values: itemsOf(vector, isFloat), starts, ends };
+  return { values: itemsOf(vector), starts, ends };
 }
 
-function itemsOf(vector: Vector, isFloat: boolean): Float32Array | Float64Array {
+/** The numbers in all lists: FLOAT, or DOUBLE, which the engine makes of both. */
+function itemsOf(vector: Vector): Float32Array | Float64Array {
   const size = bindings.list_vector_get_size(vector);
   if (size === 0) return new Float64Array();
   const child = bindings.list_vector_get_child(vector);
+  const isFloat = bindings.get_type_id(bindings.vector_get_column_type(child)) === Number(DuckDBTypeId.FLOAT);
   const { buffer, byteOffset } = bindings.vector_get_data(child, size * (isFloat ? 4 : 8));
   const own = isFloat
     ? new Float32Array(buffer, byteOffset, size)

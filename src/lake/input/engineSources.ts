@@ -155,16 +155,11 @@ export function withPartitions(source: Source, partitions: readonly Partition[])
   return { ...source, columns: [...source.columns, ...columns] };
 }
 
-/** Whether samples come as the engine's FLOAT, else as DOUBLE. */
-export function hasFloats({ type }: SourceColumn): boolean {
-  return /^FLOAT\[\d*\]$/.test(type);
-}
-
 /** A field of a session, or a measured value: lists and numbers as such, the rest as text. */
 export function fieldSql(column: SourceColumn & { readonly isSeries?: boolean }): string {
-  const { sql, kind, isSeries } = column;
+  const { sql, kind, type, isSeries } = column;
   if (kind === 'text') return textSql(column);
-  if (isSeries === true) return `CAST(${sql} AS ${hasFloats(column) ? 'FLOAT' : 'DOUBLE'}[])`;
+  if (isSeries === true) return `CAST(${sql} AS ${type.startsWith('FLOAT[') ? 'FLOAT' : 'DOUBLE'}[])`;
   return `CAST(${sql} AS DOUBLE)`;
 }
 

@@ -3,7 +3,7 @@ import { ifPresentSync } from '../../base/files/fileError.js';
 import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { NamesError } from '../errors.js';
-import type { Format, ScoreOptions } from '../options.js';
+import { FORMATS, type Format, type ScoreOptions } from '../options.js';
 import type { Engine } from './engine.js';
 import { textOf } from './sql.js';
 
@@ -15,17 +15,12 @@ import { textOf } from './sql.js';
  *   a store ─► the engine's glob ────────────┘                          OUT/FOLDERS BELOW THE NAME/STEM.scores.FORMAT
  */
 
-const ENDINGS: ReadonlyMap<string, Format> = new Map([
-  ['ndjson', 'ndjson'],
-  ['jsonl', 'ndjson'],
-  ['json', 'ndjson'],
-  ['csv', 'csv'],
-  ['arrow', 'arrow'],
-  ['arrows', 'arrow'],
-  ['feather', 'arrow'],
-  ['ipc', 'arrow'],
-  ['parquet', 'parquet'],
-]);
+const ENDINGS: Readonly<Record<Format, readonly string[]>> = {
+  ndjson: ['ndjson', 'jsonl', 'json'],
+  csv: ['csv'],
+  arrow: ['arrow', 'arrows', 'feather', 'ipc'],
+  parquet: ['parquet'],
+};
 
 /** A file's name without its format suffixes, and the format. */
 export interface NamedFormat {
@@ -37,7 +32,7 @@ export interface NamedFormat {
 export function formatOf(name: string): NamedFormat {
   const [, inner = name, packed] = /^(.*)\.(gz|zst|zstd)$/is.exec(name) ?? [];
   const [, stem = inner, ending = ''] = /^(.*)\.([^.]+)$/s.exec(inner) ?? [];
-  const format = ENDINGS.get(ending.toLowerCase());
+  const format = FORMATS.find((one) => ENDINGS[one].includes(ending.toLowerCase()));
   const compression = packed === undefined ? undefined : packed.toLowerCase() === 'gz' ? 'gzip' : 'zstd';
   return { stem: format === undefined ? inner : stem, format, compression };
 }
@@ -194,8 +189,9 @@ function inputOf(file: Found, options: FindOptions): Input {
     throw new OperatorError(
       `${path}: Arrow comes by standard input, as a stream (acuity score --format arrow < nights.arrows). Make Parquet of a file: python3 -c 'import sys, pyarrow.feather as f, pyarrow.parquet as p; p.write_table(f.read_table(sys.argv[1]), sys.argv[2])' nights.arrow nights.parquet`,
     );
-  const name = join(mirrored(file), basename(path));
-  const [folder, partitions] = [outputFolder(file, options), partitionsOf(dirname(path))];
+  const inner = mirrored(file);
+  const name = join(inner, basename(path));
+  const [folder, partitions] = [outputFolder(file, inner, options), partitionsOf(dirname(path))];
   const outputFormat = options.to ?? format;
   return { path, name, format, ...resultOf(folder, stem, { outputFormat, partitions }) };
 }
@@ -242,7 +238,7 @@ function aboveOf(folder: string): string {
 }
 
 function below(folder: string, name: string): string {
-  return isRemote(folder) ? `${folder.replace(/\/$/, '')}/${name}` : join(folder, name);
+  return isRemote(folder) ? `${folder.replace(/\/$/, '')}/${name}` : resolve(folder, name);
 }
 
 /** Whether no file has a result of its own. */
@@ -250,16 +246,12 @@ function areOnlyRead({ into, sort }: FindOptions): boolean {
   return into !== undefined || sort === true;
 }
 
-function outputFolder(file: Found, options: FindOptions): string {
-  const { outDir } = options;
-  if (outDir === undefined) {
-    if (isRemote(file.path) && !areOnlyRead(options))
-      throw new OperatorError(`${file.path}: name a folder for its scores, --out-dir`);
-    return dirname(file.path);
-  }
-  const inner = mirrored(file);
-  if (!isRemote(outDir)) return join(resolve(outDir), inner);
-  return inner === '' ? outDir : below(outDir, inner);
+/** `inner`: the folders below that of the outputs. */
+function outputFolder({ path }: Found, inner: string, options: FindOptions): string {
+  if (options.outDir !== undefined) return below(options.outDir, inner);
+  if (isRemote(path) && !areOnlyRead(options))
+    throw new OperatorError(`${path}: name a folder for its scores, --out-dir`);
+  return dirname(path);
 }
 
 /** The folders between the named folder and the file, with all partitions; never `..`. */

@@ -3,7 +3,7 @@ import { DuckDBDataChunk, type DuckDBAppender } from '@duckdb/node-api';
 import bindings, { type Vector } from '@duckdb/node-bindings';
 
 export type HeldType = keyof typeof BYTES;
-export type Cell = number | string | boolean | undefined;
+type Cell = number | string | undefined;
 
 /** Most rows of a chunk. */
 const ROWS_MAX = bindings.vector_size();
@@ -56,7 +56,7 @@ export class EngineTable {
 }
 
 const TEXT_BYTES = 16;
-const BYTES = { DOUBLE: 8, BOOLEAN: 1, VARCHAR: TEXT_BYTES } as const;
+const BYTES = { DOUBLE: 8, VARCHAR: TEXT_BYTES } as const;
 /** A text of at most so many bytes stands in the column itself, after its length. */
 const INLINE_MAX = 12;
 const memory = new ArrayBuffer(ROWS_MAX * TEXT_BYTES);
@@ -75,8 +75,7 @@ function writeVector(vector: Vector, type: HeldType, cells: readonly Cell[]): vo
     if (cell === undefined) continue;
     count++;
     valid[row >> 3] = (valid[row >> 3] ?? 0) | (1 << (row & 7));
-    if (type === 'BOOLEAN') bytes[row] = Number(cell);
-    else if (type !== 'VARCHAR') doubles[row] = Number(cell);
+    if (type === 'DOUBLE') doubles[row] = Number(cell);
     else if (!writeInline(row, String(cell))) others.set(row, String(cell));
   }
   bindings.copy_data_to_vector(vector, 0, memory, 0, cells.length * BYTES[type]);

@@ -54,7 +54,7 @@ class Pieces extends AsyncByteQueue {
 
 function filled({ name, type, at }: ScoreColumn, job: Job): ArrowColumn {
   const cells = Array.from({ length: job.page.rows }, (_, row) => at(job, row));
-  const data = { BIGINT: wholeData, DOUBLE: numberData, LABEL: textData, VARCHAR: textData }[type](cells);
+  const data = { BIGINT: wholeData, DOUBLE: numberData, VARCHAR: textData }[type](cells);
   return { field: new Field(name, data.type as DataType, true), data };
 }
 

@@ -1,14 +1,6 @@
 import { createReadStream, rmSync } from 'node:fs';
-import type { Cell } from '../input/engineTable.js';
 import type { PageSink } from '../score/scorePages.js';
-import {
-  keptColumn,
-  scoreColumns,
-  writtenRows,
-  type ScoreColumn,
-  type SinkOptions,
-  type WriteBytes,
-} from './scoreColumns.js';
+import { keptColumn, scoreColumns, writtenRows, type SinkOptions, type WriteBytes } from './scoreColumns.js';
 import { quoted, textOf } from '../input/sql.js';
 
 /** Scores as Parquet, by a table of the engine. */
@@ -23,23 +15,20 @@ export async function openEngineSink(write: WriteBytes, options: SinkOptions): P
   const columns = [...keep.map(keptColumn), ...scoreColumns(options)];
   // The others are the same in all rows, and no columns of the table.
   const varying = columns.filter(({ always }) => always === undefined);
-  const types = varying.map(({ type }) => HELD_AS[type]);
+  const types = varying.map(({ type }) => (type === 'BIGINT' ? 'DOUBLE' : type));
   const table = await engine.table(types, WHAT);
   const selected = columns.map((column, place) => {
     const type = place < keep.length ? (keptTypes?.[place] ?? 'VARCHAR') : column.type;
     const { always } = column;
     const cell = always === undefined ? `c${varying.indexOf(column)}` : textOf(always);
-    const value = type === 'LABEL' ? LABEL.replace('cell', cell) : `CAST(${cell} AS ${type})`;
-    return `${value} AS ${quoted(column.name)}`;
+    return `CAST(${cell} AS ${type}) AS ${quoted(column.name)}`;
   });
   return {
     async write(job) {
-      const rows = writtenRows(job, options);
-      const cellsOf = (place: number, some: readonly number[]): Cell[] => {
+      await table.append(writtenRows(job, options), (place, some) => {
         const column = varying[place];
-        return some.map((row) => column && held(column.type, column.at(job, row)));
-      };
-      await table.append(rows, cellsOf);
+        return some.map((row) => column?.at(job, row));
+      });
     },
     async end() {
       await table.close();
@@ -52,12 +41,4 @@ export async function openEngineSink(write: WriteBytes, options: SinkOptions): P
       rmSync(path);
     },
   };
-}
-
-/** The types of columns in the table. A label is true or false there, for texts cost more. */
-const HELD_AS = { BIGINT: 'DOUBLE', DOUBLE: 'DOUBLE', LABEL: 'BOOLEAN', VARCHAR: 'VARCHAR' } as const;
-const LABEL = "CASE cell WHEN true THEN 'High' WHEN false THEN 'Low' END";
-
-function held(type: ScoreColumn['type'], cell: ReturnType<ScoreColumn['at']>): Cell {
-  return type === 'LABEL' && cell !== undefined ? cell === 'High' : cell;
 }

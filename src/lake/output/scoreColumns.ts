@@ -10,7 +10,7 @@ import type { Job } from '../score/job.js';
 /** A column that a table of scores has after the kept ones. A text is JSON where NDJSON has the same. */
 export interface ScoreColumn {
   readonly name: string;
-  readonly type: 'BIGINT' | 'DOUBLE' | 'LABEL' | 'VARCHAR';
+  readonly type: 'BIGINT' | 'DOUBLE' | 'VARCHAR';
   /** The cell of a row, scores rounded as in NDJSON; undefined for an empty one. */
   at(job: Job, row: number): string | number | undefined;
   /** The text of all rows, if none is without scores. */
@@ -93,22 +93,22 @@ export function scoreColumns(options: SinkOptions): ScoreColumn[] {
   const { thresholds, version } = model;
   const text = (name: string, at: ScoreColumn['at']): ScoreColumn => ({ name, type: 'VARCHAR', at });
   /** Row i's scores are `scoresOf(job, i)[i · stride …]`. */
-  const scored = (prefix: string, scoresOf: Scores, stride: number): ScoreColumn[] => [
-    ...SCORE_FIELDS.map((name, place): ScoreColumn => {
-      const at: ScoreColumn['at'] = (job, row) => {
+  const scored = (prefix: string, scoresOf: Scores, stride: number): ScoreColumn[] => {
+    const cells =
+      (place: number, cellOf: (score: number) => string | number): ScoreColumn['at'] =>
+      (job, row) => {
         const score = scoresOf(job, row)?.[row * stride + place];
-        return score === undefined ? undefined : hundredths(score) / 100;
+        return score === undefined ? undefined : cellOf(score);
       };
-      return { name: prefix + name, type: 'DOUBLE', at };
-    }),
-    ...LABEL_FIELDS.map((name, index): ScoreColumn => {
-      const at: ScoreColumn['at'] = (job, row) => {
-        const score = scoresOf(job, row)?.[row * stride + SCORE_FIELDS.length + index];
-        return score === undefined ? undefined : score >= thresholds[name] ? 'High' : 'Low';
-      };
-      return { name: prefix + name, type: 'LABEL', at };
-    }),
-  ];
+    const numbers = SCORE_FIELDS.map((name, place): ScoreColumn => {
+      return { name: prefix + name, type: 'DOUBLE', at: cells(place, (score) => hundredths(score) / 100) };
+    });
+    const labels = LABEL_FIELDS.map((name, index) => {
+      const at = cells(numbers.length + index, (score) => (score >= thresholds[name] ? 'High' : 'Low'));
+      return text(prefix + name, at);
+    });
+    return [...numbers, ...labels];
+  };
   return [
     { name: 'row', type: 'BIGINT', at: ({ page }, row) => page.numberOf(row) },
     ...scored('', scoresIn, OUTPUT_COLUMNS),

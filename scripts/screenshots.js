@@ -8,8 +8,6 @@ const VIEWPORT = { width: 1280, height: 860 };
 /** Requests per second under load, and how long before the picture, so that the charts have data. */
 const RATE = 150;
 const LOAD_S = 25;
-/** Longest time to draw a page in all its looks, while the load continues. */
-const DRAWING_S = 20;
 
 endOnError();
 await install();
@@ -17,11 +15,14 @@ await build('all');
 const { withPeers } = await import('../.build/bench/server.js');
 const { ACUITY } = await import('../.build/bench/peers/catalogue.js');
 const { openBrowser, WITHOUT_BROWSER } = await import('../.build/test/fixtures/browser.js');
+const { send } = await import('../.build/test/fixtures/connection.js');
+const { scoped } = await import('../.build/test/faults/part.js');
+const { bodiesOf } = await import('../dist/tune/load/payloads.js');
 if (WITHOUT_BROWSER !== false) throw new StepFailed(WITHOUT_BROWSER);
-const ends = [];
-const browser = await openBrowser({ teardown: (end) => ends.push(end) });
-await withPeers([ACUITY], ([running]) => draw(browser, running));
-for (const end of ends) await end();
+await scoped(async (scope) => {
+  const browser = await openBrowser(scope);
+  await withPeers([ACUITY], ([running]) => draw(browser, running));
+});
 
 async function draw(browser, { server, target }) {
   const shoot = async (name, { url, ready, colorScheme = 'light', act = () => undefined }) => {
@@ -52,18 +53,9 @@ async function chooseShortNight(page) {
 
 /** Sends at a fixed rate while `use` runs, which starts once the charts have data. */
 async function underLoad({ port, key }, use) {
-  const { default: autocannon } = await import('autocannon');
-  const { bodiesOf } = await import('../dist/tune/load/payloads.js');
   const [body] = bodiesOf('history', 1);
-  const sending = autocannon({
-    url: `http://127.0.0.1:${port}/predict`,
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', 'X-API-Key': key },
-    body,
-    duration: LOAD_S + DRAWING_S,
-    overallRate: RATE,
-  });
+  const sending = setInterval(() => send(port, { headers: { 'X-API-Key': key }, body }), 1000 / RATE);
   await sleep(LOAD_S * 1000);
   await use();
-  await sending;
+  clearInterval(sending);
 }

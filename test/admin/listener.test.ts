@@ -8,7 +8,7 @@ import { defaultConfig } from '#acuity/config/options.js';
 import { allocateLoopMetrics } from '#acuity/contract/metrics.js';
 import { openAdmin } from '#acuity/serve/adminListener.js';
 import { ask, listen, open, READY } from '../fixtures/adminScene.js';
-import { Connection } from '../fixtures/connection.js';
+import { Connection, exchange } from '../fixtures/connection.js';
 import { until } from '../fixtures/until.js';
 
 t.test('alive is alive; ready says whether requests are taken', async (t) => {
@@ -156,8 +156,7 @@ t.test('viewers are several, bounded, and forgotten when they leave', async (t) 
   t.equal(dashboard.viewerCount, 32);
   t.match(await get('/events'), { status: 503, body: '{"detail":"Too many viewers"}' });
   for (const viewer of viewers) viewer.destroy();
-  while (dashboard.viewerCount > 0) await new Promise((resolve) => setImmediate(resolve));
-  t.pass('all are forgotten');
+  await until(() => dashboard.viewerCount === 0);
 });
 
 const ALLOWED =
@@ -179,9 +178,7 @@ t.test('under another name, as by DNS rebinding, or without one, only probes are
   ] as const)
     for (const head of heads)
       for (const path of paths.split(' ')) {
-        const connection = await Connection.open(admin.port);
-        await connection.write(`GET ${path} ${head}\r\nConnection: close\r\n\r\n`);
-        const text = await connection.closed();
+        const text = await exchange(admin.port, `GET ${path} ${head}\r\nConnection: close\r\n\r\n`);
         t.ok(text.startsWith(`HTTP/1.1 ${status} `), `${path} ${head}`);
         t.equal(text.includes('{"detail":"Host not allowed; see ACUITY_ADMIN_HOSTS"}'), status === 421);
       }

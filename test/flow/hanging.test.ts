@@ -3,7 +3,7 @@ import { closeSync, constants, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { BAD_AGES } from '../fixtures/ages.js';
-import { Connection, send, sendOn } from '../fixtures/connection.js';
+import { send, sendMany } from '../fixtures/connection.js';
 import type { Exit } from '../fixtures/scripts.js';
 import { CLEAN, runServer, startServer, type RunningServer } from '../fixtures/server.js';
 import { loopsOf, makePipe, skipElsewhere, troubled } from '../fixtures/stops.js';
@@ -56,13 +56,7 @@ const ask = (server: RunningServer, age: number): void =>
 /** More lines than a pipe holds. */
 async function flood({ port, key }: RunningServer): Promise<void> {
   const headers = { 'X-API-Key': key, 'X-Request-Id': 'x'.repeat(128) };
-  const caller = async (): Promise<void> => {
-    const connection = await Connection.open(port);
-    for (let sent = 0; sent < 100; sent++)
-      await sendOn(connection, { headers, body: '{"current_session":{}}' });
-    connection.destroy();
-  };
-  await Promise.all(Array.from({ length: 8 }, caller));
+  await sendMany(port, { headers, body: '{"current_session":{}}' }, 800);
 }
 
 async function openAnotherModel(server: RunningServer): Promise<void> {

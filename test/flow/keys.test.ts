@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
-import { Connection, sendOn } from '../fixtures/connection.js';
+import { sendMany } from '../fixtures/connection.js';
 import { acuity } from '../fixtures/scripts.js';
 import { CLEAN, startServer, type RunningServer } from '../fixtures/server.js';
 import { loopsOf } from '../fixtures/stops.js';
@@ -49,14 +49,8 @@ t.test('what the operator does to a running server counts, in each event loop', 
 t.test('a key is held to one bucket over connections on two event loops', async (t) => {
   const { key } = await operate('issue', '--kind', 'live', '--rate', String(RATE_PER_S));
   await answered(key, 200);
-  const headers = { 'X-API-Key': key };
-  const connections = await Promise.all(Array.from({ length: 20 }, () => Connection.open(server.port, t)));
   const startMs = performance.now();
-  const statuses: number[] = [];
-  for (let round = 0; round < 10; round++) {
-    const replies = connections.map((connection) => sendOn(connection, { headers, body: BODY }));
-    statuses.push(...(await Promise.all(replies)).map((reply) => reply.status));
-  }
+  const statuses = await sendMany(server.port, { headers: { 'X-API-Key': key }, body: BODY }, 200, 20);
   const served = statuses.filter((one) => one === 200).length;
   // The bucket's arithmetic, at any speed of the machine; two buckets would give the burst twice.
   const most = 2 * RATE_PER_S + (RATE_PER_S * (performance.now() - startMs)) / 1000 + 1;

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { Connection, head } from '../fixtures/connection.js';
+import { Connection, exchange, head } from '../fixtures/connection.js';
 import { OUTCOMES, rawCases, sendCase, type RawCase } from '../fixtures/rawCases.js';
 import { startServer } from '../fixtures/server.js';
 import { until } from '../fixtures/until.js';
@@ -85,11 +85,7 @@ t.test(
     const list = head({ headers: { ...headers, 'Content-Type': 'application/x-ndjson' } }) + BODY;
     const [pipelined, hungUp] = [await gone('pipelined'), await gone('hungUp')];
     t.ok(pipelined >= 2, 'those of the table');
-    for (const first of [one, list]) {
-      const connection = await Connection.open(server.port, t);
-      await connection.write(first + one);
-      t.equal(await connection.closed(), '');
-    }
+    for (const first of [one, list]) t.equal(await exchange(server.port, first + one), '');
     // A body that is not whole yet, and a whole one of a caller that stops listening at once.
     for (const sent of [one.slice(0, -1), list]) {
       const connection = await Connection.open(server.port, t);

@@ -5,7 +5,7 @@ import t, { type Test } from 'tap';
 import { createKey } from '#acuity/auth/key.js';
 import { metricsOf, valueOf, type Series } from '../fixtures/promtool.js';
 import { requestBody } from '../fixtures/bodies.js';
-import { Connection, head, send, sendOn } from '../fixtures/connection.js';
+import { Connection, head, send, sendMany } from '../fixtures/connection.js';
 import { CLEAN, startServer, type RunningServer } from '../fixtures/server.js';
 import { loopsOf } from '../fixtures/stops.js';
 import { listening, until } from '../fixtures/until.js';
@@ -16,7 +16,6 @@ import { listening, until } from '../fixtures/until.js';
  */
 
 const SCORED = 200;
-const CALLERS = 8;
 const LOOPS = 2;
 
 /** Its base address, and everything that was sent: protobuf, in which texts and ids stand as they are. */
@@ -63,24 +62,10 @@ async function ask(body: string, headers: Readonly<Record<string, string>> = KEY
   return (await send(server.port, { headers, body })).status;
 }
 
-/** Sends `count` requests over a few connections at once. */
-async function load(count: number, body: string): Promise<void> {
-  let left = count;
-  const caller = async (): Promise<void> => {
-    const connection = await Connection.open(server.port);
-    while (left-- > 0) {
-      const { status } = await sendOn(connection, { headers: KEYED, body });
-      if (status !== 200) t.fail(`a request failed with ${status}`);
-    }
-    connection.destroy();
-  };
-  await Promise.all(Array.from({ length: CALLERS }, caller));
-}
-
 t.test('counts of scored requests equal the load, in every stage', async (t) => {
   const rowsBefore = valueOf(await scrape(), 'acuity_batch_rows_sum'); // the golden requests
-  await load(SCORED, JSON.stringify(requestBody(0)));
-  await load(SCORED, JSON.stringify(requestBody(5)));
+  for (const body of [0, 5].map((past) => JSON.stringify(requestBody(past))))
+    t.strictSame(new Set(await sendMany(server.port, { headers: KEYED, body }, SCORED)), new Set([200]));
   await untilCounted(2 * SCORED, 'acuity_stage_seconds_count', { stage: 'total' }); // the last of a request
   const series = await scrape();
   t.equal(valueOf(series, 'acuity_requests_total'), 2 * SCORED);

@@ -106,10 +106,8 @@ t.test('an export of the Health app: every night, and acuity score takes the lin
   const { code, stdout, stderr } = await acuity(['adapt', 'apple_health', file, ...person]);
   t.equal(code, 0, stderr);
   const lines = stdout.trim().split('\n');
-  t.strictSame(
-    lines.map((line) => (JSON.parse(line) as { night: string }).night),
-    DAYS,
-  );
+  const written = lines.map((line) => (JSON.parse(line) as { night: string }).night);
+  t.strictSame(written, DAYS);
   t.match(JSON.parse(lines[4] ?? ''), {
     person: 'me',
     at: '2026-03-05T06:00:00.000Z',

@@ -90,10 +90,8 @@ t.test('a provider that is not read is told its way', async (t) => {
   };
   for (const [provider, way] of Object.entries(ways)) {
     const error = { path: ['provider'], type: 'literal_error', sentence: way };
-    t.match(
-      outcomeOf(() => readRecording({ provider })),
-      { error },
-    );
+    const outcome = outcomeOf(() => readRecording({ provider }));
+    t.match(outcome, { error });
   }
 });
 

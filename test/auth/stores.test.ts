@@ -107,10 +107,8 @@ for (const { name, skip, place } of PLACES) {
       await t.rejects(keys.insert(record), { name: 'KeyStoreError', message: /twice/ });
       await t.rejects(keys.insert({ ...newRecord(), digest: record.digest }), { message: /twice/ });
       await t.rejects(keys.insert({ ...newRecord(), expiresAt: 'soon' }), { message: /expiresAt/ });
-      await t.rejects(
-        keys.amend(record.id, (current) => ({ record: current, successor: record })),
-        { message: /twice/ },
-      );
+      const twice = keys.amend(record.id, (current) => ({ record: current, successor: record }));
+      await t.rejects(twice, { message: /twice/ });
       t.strictSame(await keys.list(), [record]);
     });
 

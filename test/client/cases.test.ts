@@ -80,11 +80,7 @@ t.test('retries', async (t) => {
     await t.test(name, async (t) => {
       const { url, received } = await startScripted(t, inTurn(replies));
       const { timeoutMs = 10_000, deadlineMs = 60_000, ...retry } = options;
-      t.strictSame(
-        Object.keys(retry).filter((name) => !(name in DEFAULT_RETRY)),
-        [],
-        'options that there are',
-      );
+      for (const name of Object.keys(retry)) t.ok(name in DEFAULT_RETRY, `there is an option ${name}`);
       const { client, pauses } = clientTo(t, url, { timeoutMs, deadlineMs, retry });
       await checkOutcome(t, client, expect);
       t.strictSame(pauses, expect.pausesMs);
@@ -218,11 +214,8 @@ t.test('the real service', async (t) => {
     if (expect.scored) t.match(outcome, { scores: { C_SCORE: Number }, modelVersion: /./ }, name);
     else {
       const { findings } = outcome as errors.InvalidRequestError;
-      t.strictSame(
-        findings.map(({ loc, type }) => ({ loc, type })),
-        expect.findings,
-        name,
-      );
+      const found = findings.map(({ loc, type }) => ({ loc, type }));
+      t.strictSame(found, expect.findings, name);
     }
   }
   // Lists beyond the queue are split by the number in the refusal; a small bucket gets smaller lists, and time.

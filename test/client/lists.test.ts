@@ -114,17 +114,11 @@ async function check(t: Test, one: ListCase): Promise<void> {
   }
   t.equal((thrown as Error | undefined)?.name, expect.throws);
   t.ok(expect.has === undefined || String(thrown).includes(expect.has), String(thrown));
-  t.strictSame(
-    received.map(({ body }) => (body as PredictionRequestBody[]).map(numberOf)),
-    expect.sent,
-  );
+  const sent = received.map(({ body }) => (body as PredictionRequestBody[]).map(numberOf));
+  t.strictSame(sent, expect.sent);
   t.strictSame(pauses, expect.pausesMs);
-  for (const { path, headers } of received) {
-    t.match(
-      [path, headers],
-      ['/predict', { 'x-api-key': KEY, 'content-type': 'application/x-ndjson', 'x-deadline-ms': /^\d+$/ }],
-    );
-  }
+  const headers = { 'x-api-key': KEY, 'content-type': 'application/x-ndjson', 'x-deadline-ms': /^\d+$/ };
+  for (const one of received) t.match(one, { path: '/predict', headers });
 }
 
 /** Requests 0, 1, 2 … without end; counts those that were taken. */

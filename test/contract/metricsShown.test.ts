@@ -53,10 +53,8 @@ t.test('alert rules use metrics that exist, say why, and name a symptom of the d
     t.match(rule, /severity: (page|ticket)/, name);
     t.match(rule, /reason: .{30,}/, name);
     const symptom = /symptom: (\w+)/.exec(rule)?.[1];
-    t.ok(
-      SYMPTOMS.some(({ id }) => id === symptom),
-      `${name}: ${symptom}`,
-    );
+    const isKnown = SYMPTOMS.some(({ id }) => id === symptom);
+    t.ok(isKnown, `${name}: ${symptom}`);
   }
 });
 
@@ -66,21 +64,15 @@ t.test('every alert has a section of the runbook, and every section an alert', a
   const urls = [...alerts.matchAll(/runbook_url: (\S+)/g)].map(([, url]) => url);
   const runbook = textOf('docs/RUNBOOK.md');
   const sections = runbook.split(/^## /m).slice(1);
-  t.strictSame(
-    sections.map((section) => section.split('\n', 1)[0]),
-    names,
-    'in their order',
-  );
-  t.strictSame(
-    urls,
-    names.map((name) => `docs/RUNBOOK.md#${name.toLowerCase()}`),
-  );
+  const titles = sections.map((section) => section.split('\n', 1)[0]);
+  t.strictSame(titles, names, 'in their order');
+  const anchors = names.map((name) => `docs/RUNBOOK.md#${name.toLowerCase()}`);
+  t.strictSame(urls, anchors);
   for (const section of sections) {
     // In a pattern a name may go on in brackets.
-    for (const name of section.match(/\b(acuity|process)_[a-z_]+/g) ?? [])
-      t.ok(
-        [...EXPORTED.keys()].some((known) => known.startsWith(name)),
-        name,
-      );
+    for (const name of section.match(/\b(acuity|process)_[a-z_]+/g) ?? []) {
+      const isExported = [...EXPORTED.keys()].some((known) => known.startsWith(name));
+      t.ok(isExported, name);
+    }
   }
 });

@@ -23,10 +23,7 @@ t.test('generators can read every schema: one type beside null, and beside an en
     if (Array.isArray(type)) t.equal(type.filter((name) => name !== 'null').length, 1, where);
     const kinds = Array.isArray(words) ? words.map((word) => (word === null ? 'null' : typeof word)) : [];
     const named = [type].flat().map((name) => (name === 'integer' ? 'number' : name));
-    t.ok(
-      kinds.every((kind) => named.includes(kind)),
-      where,
-    );
+    for (const kind of kinds) t.ok(named.includes(kind), where);
     if ([type].flat().includes('number')) t.equal(format, 'double', where);
     for (const [name, part] of Object.entries(schema)) look(part, `${where}/${name}`);
   };

@@ -42,10 +42,7 @@ t.test('two replicas share a store, under names that the other parts know', asyn
   const known: readonly string[] = Object.values(VARIABLES).map(({ env }) => env);
   for (const name of ['acuity-1', 'acuity-2']) {
     const { environment = {}, read_only: isReadOnly } = services[name] ?? {};
-    t.strictSame(
-      Object.keys(environment).filter((variable) => !known.includes(variable)),
-      [],
-    );
+    for (const variable of Object.keys(environment)) t.ok(known.includes(variable), variable);
     t.match(environment['ACUITY_KEYS'], /^redis:\/\/acuity:.*@store:6379\/0$/);
     t.match(environment['ACUITY_ADMIN_HOSTS'], name, 'Prometheus asks it by that name');
     t.equal(isReadOnly, true);

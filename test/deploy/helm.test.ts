@@ -119,11 +119,7 @@ for (const [name, values] of Object.entries(INSTALLATIONS)) {
     const names = [...JSON.stringify(deployment).matchAll(/"name":"(ACUITY_\w+)"/g)].map(([, each]) => each);
     t.ok(names.length >= 4);
     const known = Object.values(VARIABLES).map(({ env }) => env as string);
-    t.strictSame(
-      names.filter((each) => !known.includes(each ?? '')),
-      [],
-      'variables that the service knows',
-    );
+    for (const each of names) t.ok(known.includes(each ?? ''), `the service knows ${each}`);
     t.ok(JSON.stringify(deployment).includes('0.0.0.0'));
   });
 }
@@ -250,12 +246,10 @@ t.test('a variable that the chart sets itself is refused, with what to set inste
     t.match(stderr, new RegExp(`/env/${name}'.*'absent: .+'`), name);
     t.equal(status, 1);
   }
-  for (const name of ['ACUITY_MODEL', 'NODE_EXTRA_CA_CERTS'])
-    t.match(
-      variablesOf(t, { ...store('redis://store'), env: { [name]: 'own' } }),
-      [{}, {}, {}, {}, { name, value: 'own' }],
-      `${name} of an image of one's own`,
-    );
+  for (const name of ['ACUITY_MODEL', 'NODE_EXTRA_CA_CERTS']) {
+    const variables = variablesOf(t, { ...store('redis://store'), env: { [name]: 'own' } });
+    t.match(variables, [{}, {}, {}, {}, { name, value: 'own' }], `${name} of an image of one's own`);
+  }
   const slow = specOf(t, 'Deployment', { ...without, drainMs: 60_000 });
   t.match(slow, { template: { spec: { terminationGracePeriodSeconds: 80 } } });
   t.match(template({ ...without, drainMs: '60s' }), { status: 1, stderr: /drainMs/ });

@@ -88,10 +88,8 @@ t.test('docs/MODELS.md, followed from the first line up to a bundle that serves'
   await follow(t, 'rows', folder);
   const [row = ''] = readFileSync(join(folder, 'rows.ndjson'), 'utf8').split('\n');
   const { session, past, targets, present } = JSON.parse(row) as Record<string, number[]>;
-  t.strictSame(
-    [session, past, targets, present].map((rows) => rows?.length),
-    [FEATURES.length, 5, 5, 5],
-  );
+  const lengths = [session, past, targets, present].map((rows) => rows?.length);
+  t.strictSame(lengths, [FEATURES.length, 5, 5, 5]);
 
   copyFileSync(graphsOf(MODEL).base, join(folder, 'alone.onnx'));
   copyFileSync(graphsOf(MODEL).history, join(folder, 'with-past.onnx'));

@@ -17,13 +17,12 @@ t.test('what must hold holds, and the same seeds are the same runs', async (t) =
   const form = ['--seeds', '8', '--hours', '0.02'];
   const [first, second] = [await simulate(...form), await simulate(...form, '--revision', 'another')];
   t.equal(first.code, 0, first.lines.join('\n'));
-  const traces = first.lines.filter((line) => line.startsWith('seed '));
+  const [traces = [], same] = [first, second].map(({ lines }) =>
+    lines.filter((one) => one.startsWith('seed ')),
+  );
   t.equal(traces.length, 8);
   t.equal(new Set(traces).size, 8, 'each seed is a run of its own');
-  t.same(
-    second.lines.filter((line) => line.startsWith('seed ')),
-    traces,
-  );
+  t.same(same, traces);
   t.match(second.lines[0], /^this tree is .*, not another: /, 'a run of another revision is told apart');
 });
 

@@ -69,11 +69,8 @@ const WORKS: Readonly<Record<string, (t: Test, page: Page, after: After) => Prom
     const tenths = (text: string): number => Math.round(10 * Number(text.replace('−', '-')));
     const parts = await page.locator('#contributors .part:not(.sum) .points').allInnerTexts();
     const sum = tenths(await page.locator('#contributors .sum .points').innerText());
-    t.equal(
-      parts.map(tenths).reduce((total, one) => total + one, 0),
-      sum,
-      'the six add up to the change',
-    );
+    const total = parts.reduce((before, one) => before + tenths(one), 0);
+    t.equal(total, sum, 'the six add up to the change');
     t.equal(tenths(await page.locator('[data-score=attention] small').innerText()), sum);
     t.match(await page.locator('[data-score=attention] b').innerText(), /^\d+$/, 'a score has whole points');
     t.strictSame(await page.locator('#scores .marks span').allInnerTexts(), ['0', '50', '100']);
@@ -192,12 +189,8 @@ t.test('the pages', { skip: WITHOUT_BROWSER }, async (t) => {
       const opened = await opening(t, '/docs', look);
       t.equal(await opened.page.locator('main h2').first().innerText(), 'Score one session');
       t.match(await opened.page.locator('.samples pre:visible').innerText(), /^export ACUITY_URL/);
-      const contents = await opened.page.locator('.contents').boundingBox();
-      t.equal(
-        (contents?.height ?? 0) > 200,
-        look === DESK,
-        'the contents stand at the side where there is room',
-      );
+      const { height = 0 } = (await opened.page.locator('.contents').boundingBox()) ?? {};
+      t.equal(height > 200, look === DESK, 'the contents stand at the side where there is room');
       const sample = opened.page.locator('details', {
         has: opened.page.getByText('TypeScript', { exact: true }),
       });
@@ -345,11 +338,8 @@ t.test('a listener that other machines reach asks for a key', { skip: WITHOUT_BR
   await watch(page)(() => page.keyboard.press('Enter'));
   await page.click('text=Short night');
   await page.waitForSelector('#problem:visible', WAIT);
-  t.match(
-    await page.textContent('#problem'),
-    'this key, has sent too many',
-    'it is charged: its day is over',
-  );
+  const problem = await page.textContent('#problem');
+  t.match(problem, 'this key, has sent too many', 'it is charged: its day is over');
   t.notMatch(server.output(), key);
 });
 

@@ -72,8 +72,6 @@ t.test('refusals of one cause share a line a second, with their number', async (
 t.test('each internal error has a line of its own', async (t) => {
   const { access, told } = collecting();
   for (const requestId of ['r-0', 'r-1']) access.refused('internal', { ...LINE, requestId, status: 500 }, 0);
-  t.strictSame(
-    told.map((line) => line['requestId']),
-    ['r-0', 'r-1'],
-  );
+  const ids = told.map((line) => line['requestId']);
+  t.strictSame(ids, ['r-0', 'r-1']);
 });

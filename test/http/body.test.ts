@@ -111,10 +111,8 @@ t.test('bodies that are kept never share memory, however often their memory is g
   const fourth = keep(4);
   for (const [index, { bytes, giveBack }] of [second, third, fourth].entries()) {
     t.equal(bytes.length, 200_000);
-    t.ok(
-      bytes.every((byte) => byte === index + 2),
-      `body ${index + 2} is whole`,
-    );
+    const isWhole = bytes.every((byte) => byte === index + 2);
+    t.ok(isWhole, `body ${index + 2} is whole`);
     giveBack();
   }
   t.equal(budget.heldBytes, 0);
@@ -146,8 +144,5 @@ t.test('what one key may hold leaves room for others, over all event loops', asy
   for (const holder of [1, 2, 6]) for (let body = 0; body < 4; body++) one.give(holder, 65_536);
   for (let body = 0; body < 4; body++) (body % 2 === 0 ? one : other).give(5, 65_536);
   t.strictSame([one.heldBytes, other.heldBytes, one.isExhausted], [0, 0, false]);
-  t.strictSame(
-    [...new Int32Array(memory)],
-    Array.from({ length: 9 }, () => 0),
-  );
+  t.strictSame(new Int32Array(memory), new Int32Array(9));
 });

@@ -233,10 +233,7 @@ t.test('after a chunked body nothing is taken for a request', async (t) => {
         ([, found]) => found,
       );
       t.ok(statuses.length === 0 || String(statuses) === '400', `${name}: ${statuses}`);
-      t.notOk(
-        loop.lines.some((line) => line['status'] === 404),
-        name,
-      );
+      for (const line of loop.lines) t.not(line['status'], 404, name);
     }
 });
 
@@ -251,11 +248,8 @@ t.test('a refusal waits for the last chunk, however late that is, and pays for w
     await connection.write(body.slice(-5));
     t.match((await connection.reply()).status, /401|415/);
   }
-  t.strictSame(
-    loop.spent.reduce((sum, tokens) => sum + tokens, 0),
-    4,
-    'by the one with a key alone',
-  );
+  const spent = loop.spent.reduce((sum, tokens) => sum + tokens, 0);
+  t.equal(spent, 4, 'by the one with a key alone');
 });
 
 t.test('more than 64 MiB of a body are not read', async (t) => {

@@ -75,11 +75,10 @@ t.test('a score in two sentences', async (t) => {
     t.equal(sentencesOf(one.explained, about, most), expect, name);
   const { scores, contributors } = explained(rowOf([50, 60, 50, 50, 50], only([0, -6, 0, 0, 0])));
   t.match(scores.attention.text, /^Attention is 60, 6 below .* mostly by the amount of sleep \(−6\)\. /);
-  const names = CONTRIBUTORS.map(({ group, label }) => ({ group, label }));
-  t.strictSame(
-    contributors.map(({ group, label }) => ({ group, label })),
-    names,
+  const [said, names] = [contributors, CONTRIBUTORS].map((all) =>
+    all.map(({ group, label }) => ({ group, label })),
   );
+  t.strictSame(said, names);
 });
 
 const points = (most: number) => fc.double({ min: -most, max: most, noNaN: true });
@@ -134,10 +133,8 @@ t.test('against the usual: its own limits, and how far the last nights lie from 
   const usual = explained(row, { against: 'usual' });
   t.equal(usual.against, 'usual');
   t.notOk('recent' in nights.scores.attention);
-  t.strictSame(
-    SCORE_FIELDS.map((field) => usual.scores[field].recent),
-    [0, -5, 2, 0, 0],
-  );
+  const recent = SCORE_FIELDS.map((field) => usual.scores[field].recent);
+  t.strictSame(recent, [0, -5, 2, 0, 0]);
   t.strictSame(notableOf(usual), ['memory']);
   t.strictSame(nights.contributors[0]?.notable, ['C_SCORE', 'memory']);
   t.strictSame(usual.contributors[0]?.notable, ['C_SCORE', 'attention', 'memory']);

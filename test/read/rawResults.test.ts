@@ -39,11 +39,8 @@ t.test('raw results of tests become percentiles', async (t) => {
     }
     const { at = '', type, has = '' } = expect;
     const findings = 'findings' in outcome ? outcome.findings : [];
-    t.strictSame(
-      findings.map((found) => [found.loc.join('.'), found.type]),
-      [[`body.${at}`, type]],
-      name,
-    );
+    const told = findings.map((found) => [found.loc.join('.'), found.type]);
+    t.strictSame(told, [[`body.${at}`, type]], name);
     t.ok(findings[0]?.msg.includes(has), `${name}: ${findings[0]?.msg} has ${has}`);
   }
 });

@@ -47,10 +47,8 @@ t.test('what does not run here is said in one sentence, with the remedy', async 
     const [platform = '', node = '', glibc = ''] = machine.split(' ');
     const problem =
       problemOf({ node, platform, arch: 'arm64', glibc: glibc === 'none' ? undefined : glibc }) ?? '';
-    t.ok(
-      said === '' ? problem === '' : problem.includes(said) && !problem.includes('\n'),
-      `${line}: ${problem}`,
-    );
+    const isSaid = said === '' ? problem === '' : problem.includes(said) && !problem.includes('\n');
+    t.ok(isSaid, `${line}: ${problem}`);
   }
   for (const [platform, arch] of [
     ['darwin', 'x64'],
@@ -96,12 +94,10 @@ t.test('wherever a Node does not fit, a pinned one does', async (t) => {
     ['2.41', '24.0.0'],
     [undefined, '18.0.0'],
     ['2.27', '20.20.2'],
-  ] as const)
-    t.equal(
-      fittingNode({ node, platform: 'linux', arch: 'x64', glibc }),
-      undefined,
-      'it fits, or no Node would',
-    );
+  ] as const) {
+    const other = fittingNode({ node, platform: 'linux', arch: 'x64', glibc });
+    t.equal(other, undefined, 'it fits, or no Node would');
+  }
 });
 
 /** What Node calls the interface of a line's binaries. */
@@ -113,21 +109,14 @@ t.test('the library’s package has binaries for the lines that we say, and for 
   const files = readdirSync(folder).flatMap((file) => Number(here.exec(file)?.[1] ?? []));
   for (const [line, abi] of Object.entries(LINES)) t.ok(files.includes(abi), `Node ${line}`);
   const newest = Math.max(...files);
-  t.equal(
-    newest,
-    LINES[25],
-    `there is one for a newer Node now (${newest}): say so in engines and platform.cjs`,
-  );
+  const remedy = `there is one for a newer Node now (${newest}): say so in engines and platform.cjs`;
+  t.equal(newest, LINES[25], remedy);
   if (process.platform !== 'linux') return;
   for (const [line, abi] of Object.entries(LINES)) {
     const text = readFileSync(join(folder, `uws_linux_${process.arch}_${abi}.node`), 'latin1');
     const needs = Math.max(...[...text.matchAll(/GLIBC_2\.(\d+)/g)].map(([, minor]) => Number(minor)));
-    const isOld = line === '20';
-    t.equal(
-      needs > 28,
-      !isOld,
-      `Node ${line} needs glibc 2.${needs}: if 2.28 is enough, scripts/node needs no Node 20`,
-    );
+    const remedy = `Node ${line} needs glibc 2.${needs}: if 2.28 is enough, scripts/node needs no Node 20`;
+    t.equal(needs > 28, line !== '20', remedy);
     t.ok(needs <= 38, `no more than platform.cjs says`);
   }
 });

@@ -18,10 +18,7 @@ t.test('each package that ships has a licence that lets it', async (t) => {
   t.ok(packages.length > 20);
   for (const path of packages) {
     const { license = '' } = JSON.parse(textOf(`${path}/package.json`)) as { readonly license?: string };
-    t.ok(
-      license.split(' AND ').every((one) => PERMISSIVE.test(one)),
-      `${path}: ${license}`,
-    );
+    for (const one of license.split(' AND ')) t.match(one, PERMISSIVE, `${path}: ${license}`);
   }
   t.ok(existsSync(join(REPOSITORY, 'packages/client-ts/LICENSE')));
 });

@@ -1,7 +1,5 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import t from 'tap';
-import { ended } from '../../fixtures/scripts.js';
+import { ended, running } from '../../fixtures/scripts.js';
 
 /** A script that has a `StandardOutput`, in a process of its own: its standard output is the file under test. */
 function scriptOf(text: string): string[] {
@@ -54,24 +52,16 @@ t.test('lines of two threads on one pipe are not mixed', async (t) => {
 });
 
 t.test('without a reader a flush ends at its limit, and writing goes on when a reader comes', async (t) => {
-  const child = spawn(
-    process.execPath,
-    scriptOf(`
-      for (let i = 0; i < 900; i++) out.write(i + 'x'.repeat(1000) + '\\n');
-      await out.flushed(100);
-      process.stderr.write('given up');
-      await out.flushed(20_000);
-      process.exit(7);`),
-    { stdio: ['ignore', 'pipe', 'pipe'] },
-  );
-  child.stdout.pause();
-  await once(child.stderr, 'data');
-  let text = '';
-  child.stdout
-    .setEncoding('utf8')
-    .on('data', (piece: string) => (text += piece))
-    .resume();
-  const [code] = (await once(child, 'close')) as [number];
-  t.equal(code, 7);
-  t.equal(text.split('\n').length, 901);
+  const script = scriptOf(`
+    for (let i = 0; i < 900; i++) out.write(i + 'x'.repeat(1000) + '\\n');
+    await out.flushed(100);
+    process.stderr.write('given up');
+    await out.flushed(20_000);
+    process.exit(7);`);
+  const { child, exited, says, output } = running(t, [process.execPath, ...script]);
+  child.stdout?.pause();
+  await says(/^given up$/);
+  child.stdout?.resume();
+  t.match(await exited, { code: 7 });
+  t.equal(output().split('\n').length, 901);
 });

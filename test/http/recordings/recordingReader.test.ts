@@ -67,11 +67,8 @@ t.test('a memory that is exhausted ends it, and the recording is told why', { sk
     const { read, about, lost } = await opened(t);
     const result = read(body);
     const most = await residentWhile(result, about);
-    t.match(
-      findingOf(await result),
-      { type: 'too_long', loc: ['body', 'current_session', 'recording'] },
-      name,
-    );
+    const loc = ['body', 'current_session', 'recording'];
+    t.match(findingOf(await result), { type: 'too_long', loc }, name);
     t.strictSame(lost, ['its memory was exhausted']);
     t.ok(most < 512 * MEBIBYTE, `${name}: ${Math.round(most / MEBIBYTE)} MB`);
   }

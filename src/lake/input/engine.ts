@@ -253,10 +253,6 @@ const KNOWN: readonly (readonly [RegExp, string])[] = [
     /Maximum line size/i,
     'a line is longer than the engine takes: leave it out, or read the file without --sql',
   ],
-  [
-    /Expected Number of Columns/i,
-    'a row has far more cells than the header: check its quotes and its delimiter',
-  ],
   [/NoSuchBucket|bucket does not exist/i, 'there is no such bucket: make it first'],
   [/encrypted/i, 'it is encrypted: decrypt it first'],
   [/could not allocate|Out of Memory/i, 'it takes more memory than --memory allows: raise that'],

@@ -5,19 +5,10 @@ import type { SeriesLimits } from '#rules/fields.js';
 import { ColumnReader } from '../../read/columns.js';
 import { problemOf } from './csvRows.js';
 import type { Engine } from './engine.js';
-import {
-  columnNamed,
-  fieldSql,
-  keptSql,
-  orderSql,
-  textSql,
-  timeSql,
-  type Source,
-  type SourceColumn,
-} from './engineSources.js';
+import { selectionOf, sortedSql, type Selection, type Source, type SourceColumn } from './engineSources.js';
 import { TableError } from '../errors.js';
-import { fieldOf, namesBeside, type RowColumns } from './names.js';
-import { tablePage, type BesideColumns, type KeptForm, type OpenInput, type Page } from './page.js';
+import { fieldOf } from './names.js';
+import { tablePage, type BesideColumns, type OpenInput, type Page } from './page.js';
 import {
   listField,
   namesOfColumns,
@@ -114,30 +105,6 @@ function checkAlike([first, ...more]: readonly [Source, ...Source[]]): void {
         `${first.what} and ${source.what} differ in ${odd}: give both the same columns, with --sql for example`,
       );
   }
-}
-
-/** The selection of a source: the session, the kept columns, the person and time, and more. */
-function selectionOf(source: Source, { keep, history, measured = [] }: RowColumns, form: KeptForm) {
-  const list: string[] = [];
-  const select = (sql: string): number => list.push(`${sql} AS s${list.length}`) - 1;
-  const selectNamed = (names: readonly string[], sqlOf: (column: SourceColumn) => string) =>
-    new Map(names.map((name) => [name, select(sqlOf(columnNamed(source, name)))]));
-  const fields = sessionFields(source.columns).map((field) => ({ ...field, at: select(fieldSql(field)) }));
-  const kept = selectNamed(keep, (column) => keptSql(column, form));
-  const person = history && select(textSql(columnNamed(source, history.person)));
-  const moment = history && select(orderSql(columnNamed(source, history.order)));
-  const times = history === undefined ? [] : [`${timeSql(columnNamed(source, history.order))} AS time`];
-  const cells = selectNamed(namesBeside({ keep: [], measured }), fieldSql);
-  const mark = source.mark === undefined ? undefined : select(source.mark);
-  return { list, fields, kept, person, moment, times, cells, mark };
-}
-
-type Selection = ReturnType<typeof selectionOf>;
-
-/** One SELECT by person and time; whole numbers by their size. What is equal stays in the order in which it was read. */
-function sortedSql(rows: string, { person, moment }: Selection): string {
-  const order = `s${person}, TRY_CAST(s${moment} AS HUGEINT), s${moment}, time, n`;
-  return `SELECT * EXCLUDE (time) FROM (SELECT *, CAST(row_number() OVER () AS DOUBLE) AS n FROM (${rows})) ORDER BY ${order}`;
 }
 
 function textsAt(chunk: DuckDBDataChunk, at: number | undefined): TextAt {

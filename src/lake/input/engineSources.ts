@@ -2,10 +2,10 @@ import { TableError } from '../errors.js';
 import type { Engine, NamedType } from './engine.js';
 import { textIn, type CsvTable } from './csvRows.js';
 import type { Partition } from './inputs.js';
-import { fieldOf } from './names.js';
+import { fieldOf, namesBeside, type RowColumns } from './names.js';
 import type { KeptForm } from './page.js';
 import { patternOf, quoted, textOf } from './sql.js';
-import { NUMBER, kindOf, type TableColumn } from './tableColumns.js';
+import { NUMBER, kindOf, sessionFields, type TableColumn } from './tableColumns.js';
 
 /** How SQL selects from Parquet, CSV and queries. */
 
@@ -94,11 +94,6 @@ function textColumn(name: string, sql: string, isCell = false): SourceColumn {
 
 const NULL_SQL = 'CAST(NULL AS VARCHAR)';
 
-/** The column of a source, or one without values. */
-export function columnNamed({ columns }: Source, name: string): SourceColumn {
-  return columns.find((one) => one.name === name) ?? textColumn(name, NULL_SQL);
-}
-
 /** A CSV, which the engine sorts in a table of its own. `open` opens it anew. */
 export async function csvSource(
   engine: Engine,
@@ -155,8 +150,35 @@ export function withPartitions(source: Source, partitions: readonly Partition[])
   return { ...source, columns: [...source.columns, ...columns] };
 }
 
+/** The selection of a source: the session, the kept columns, the person and time, and more. */
+export function selectionOf(source: Source, { keep, history, measured = [] }: RowColumns, form: KeptForm) {
+  const list: string[] = [];
+  const select = (sql: string): number => list.push(`${sql} AS s${list.length}`) - 1;
+  // A column that the source lacks has no values.
+  const columnNamed = (name: string): SourceColumn =>
+    source.columns.find((one) => one.name === name) ?? textColumn(name, NULL_SQL);
+  const selectNamed = (names: readonly string[], sqlOf: (column: SourceColumn) => string) =>
+    new Map(names.map((name) => [name, select(sqlOf(columnNamed(name)))]));
+  const fields = sessionFields(source.columns).map((field) => ({ ...field, at: select(fieldSql(field)) }));
+  const kept = selectNamed(keep, (column) => keptSql(column, form));
+  const person = history && select(textSql(columnNamed(history.person)));
+  const moment = history && select(orderSql(columnNamed(history.order)));
+  const times = history === undefined ? [] : [`${timeSql(columnNamed(history.order))} AS time`];
+  const cells = selectNamed(namesBeside({ keep: [], measured }), fieldSql);
+  const mark = source.mark === undefined ? undefined : select(source.mark);
+  return { list, fields, kept, person, moment, times, cells, mark };
+}
+
+export type Selection = ReturnType<typeof selectionOf>;
+
+/** One SELECT by person and time; whole numbers by their size. What is equal stays in the order in which it was read. */
+export function sortedSql(rows: string, { person, moment }: Selection): string {
+  const order = `s${person}, TRY_CAST(s${moment} AS HUGEINT), s${moment}, time, n`;
+  return `SELECT * EXCLUDE (time) FROM (SELECT *, CAST(row_number() OVER () AS DOUBLE) AS n FROM (${rows})) ORDER BY ${order}`;
+}
+
 /** A field of a session, or a measured value: lists and numbers as such, the rest as text. */
-export function fieldSql(column: SourceColumn & { readonly isSeries?: boolean }): string {
+function fieldSql(column: SourceColumn & { readonly isSeries?: boolean }): string {
   const { sql, kind, type, isSeries } = column;
   if (kind === 'text') return textSql(column);
   if (isSeries === true) return `CAST(${sql} AS ${type.startsWith('FLOAT[') ? 'FLOAT' : 'DOUBLE'}[])`;
@@ -164,12 +186,12 @@ export function fieldSql(column: SourceColumn & { readonly isSeries?: boolean })
 }
 
 /** A person as text: whole numbers keep their digits. */
-export function textSql({ sql }: SourceColumn): string {
+function textSql({ sql }: SourceColumn): string {
   return `CAST(${sql} AS VARCHAR)`;
 }
 
 /** A kept column as JSON; whole numbers keep their digits. In the form 'text' the engine casts it back to its type. */
-export function keptSql({ sql, kind, isCell }: SourceColumn, form: KeptForm): string {
+function keptSql({ sql, kind, isCell }: SourceColumn, form: KeptForm): string {
   const text = (own: string): string => `CAST(to_json(CAST(${own} AS VARCHAR)) AS VARCHAR)`;
   const number = (own: string): string =>
     `CASE WHEN isfinite(CAST(${own} AS DOUBLE)) THEN regexp_replace(CAST(CAST(${own} AS DOUBLE) AS VARCHAR), '\\.0$', '') END`;
@@ -187,17 +209,15 @@ export function keptSql({ sql, kind, isCell }: SourceColumn, form: KeptForm): st
 }
 
 /** The night of a row as text that `nightOf` reads; times as the date in their zone. */
-export function orderSql(column: SourceColumn): string {
+function orderSql(column: SourceColumn): string {
   const { sql, type, kind, zone } = column;
   if (type === ZONED) return `CAST(CAST(${inZone(sql, zone)} AS DATE) AS VARCHAR)`;
   if (kind === 'time') return `CAST(CAST(${sql} AS DATE) AS VARCHAR)`;
-  if (kind === 'float')
-    return `CASE WHEN ${sql} = trunc(${sql}) AND abs(${sql}) < 1e18 THEN CAST(CAST(${sql} AS BIGINT) AS VARCHAR) ELSE ${textSql(column)} END`;
   return textSql(column);
 }
 
 /** The local time of a row as text, by which rows of one night are sorted; null if its night says as much. */
-export function timeSql({ sql, type, kind, zone }: SourceColumn): string {
+function timeSql({ sql, type, kind, zone }: SourceColumn): string {
   const local = type === ZONED ? inZone(sql, zone) : sql;
   return `CAST(${kind === 'time' ? local : 'NULL'} AS VARCHAR)`;
 }

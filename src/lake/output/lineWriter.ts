@@ -1,7 +1,7 @@
 import { measuredFields, respond, withFields } from '../../night/respond.js';
 import { OUTPUT_COLUMNS } from '../../model/tensors.js';
 import type { Job } from '../score/job.js';
-import { besideScores, errorOf, type SinkOptions } from './scoreColumns.js';
+import { besideScores, errorOf, writtenRows, type SinkOptions } from './scoreColumns.js';
 
 /** The lines of a page as NDJSON, each with its line feed. */
 export class LineWriter {
@@ -16,10 +16,8 @@ export class LineWriter {
 
   text(job: Job): string {
     let text = '';
-    for (let row = 0; row < job.page.rows; row++) {
-      if (!job.problems.has(row)) text += this.scored(job, row);
-      else if (this.options.isStream) text += this.refused(job, row);
-    }
+    for (const row of writtenRows(job, this.options))
+      text += job.problems.has(row) ? this.refused(job, row) : this.scored(job, row);
     return text;
   }
 

@@ -60,7 +60,7 @@ export function keptColumn(name: string): ScoreColumn {
   };
 }
 
-/** The rows of a page that a table of scores has. */
+/** The rows of a page that the scores have. */
 export function writtenRows({ page, problems }: Job, { isStream }: SinkOptions): number[] {
   const rows: number[] = [];
   for (let row = 0; row < page.rows; row++) if (isStream || !problems.has(row)) rows.push(row);

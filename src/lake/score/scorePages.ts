@@ -58,7 +58,7 @@ export async function scorePages(
 ): Promise<void> {
   const rowsMax = personOrder === undefined ? ROWS_MAX : HISTORY_ROWS_MAX;
   /** Pages not yet written, oldest first. */
-  const queue: { readonly rows: number; readonly written: Promise<void> }[] = [];
+  const queue: Promise<void>[] = [];
   const underWay = { rows: 0 };
   let last: Promise<void> = Promise.resolve();
   const writeInOrder = async (before: Promise<void>, job: Job): Promise<void> => {
@@ -71,7 +71,7 @@ export async function scorePages(
   try {
     for await (const page of pages) {
       // A page larger than `rowsMax` goes alone.
-      while (underWay.rows > 0 && underWay.rows + page.rows > rowsMax) await queue[0]?.written;
+      while (underWay.rows > 0 && underWay.rows + page.rows > rowsMax) await queue[0];
       const job = new Job(page, personOrder !== undefined);
       underWay.rows += page.rows;
       try {
@@ -84,7 +84,7 @@ export async function scorePages(
       }
       last = writeInOrder(last, job);
       last.catch(() => undefined); // awaited below
-      queue.push({ rows: page.rows, written: last });
+      queue.push(last);
     }
   } finally {
     await last;

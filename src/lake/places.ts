@@ -1,7 +1,17 @@
-import { existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
-import { replaceByOwn } from '../base/files/atomicFile.js';
-import { ifPresentSync } from '../base/files/fileError.js';
+import { OperatorError } from '../base/errors.js';
+import { PartialFile } from '../base/files/atomicFile.js';
+import { ifPresentSync, systemReason } from '../base/files/fileError.js';
 import type { Engine } from './input/engine.js';
 import { isRemote } from './input/inputs.js';
 import { patternOf, textOf } from './input/sql.js';
@@ -41,19 +51,24 @@ export class Places {
 
   /** Replaces a small file as a whole. */
   async write(path: string, text: string): Promise<void> {
-    if (!isRemote(path)) return replaceByOwn(path, [text]);
-    const file = join((await this.engine()).folder, basename(path));
-    replaceByOwn(file, [text]);
+    const file = await this.partial(path);
+    file.write(text);
+    file.finish();
     await this.put(file, path);
   }
 
-  /** Moves a file of this machine to its place; without one, leaves nothing there. */
-  async put(file: string | undefined, path: string): Promise<void> {
-    if (isRemote(path)) {
-      if (file !== undefined) await (await this.engine()).upload(file, path);
-      else if (await this.isThere(path)) await this.write(path, '');
-    } else if (file !== undefined) renameSync(file, path);
-    else rmSync(path, { force: true });
+  /** A file to be written for `path`; that of a store is written here. */
+  async partial(path: string): Promise<PartialFile> {
+    return new PartialFile(isRemote(path) ? join((await this.engine()).folder, basename(path)) : path);
+  }
+
+  /** Moves a finished file to its place; one that was never written leaves nothing there. */
+  async put(file: PartialFile, path: string): Promise<void> {
+    if (!isRemote(path)) {
+      if (file.isThere) renameSync(file.path, path);
+      else rmSync(path, { force: true });
+    } else if (file.isThere) await (await this.engine()).upload(file.path, path);
+    else if (await this.isThere(path)) await this.write(path, '');
   }
 
   /** Values of a file of a store, in one row if it is there: of a pattern, for a plain name is taken to be there. */
@@ -63,5 +78,17 @@ export class Places {
     pattern = `${patternOf(path.slice(0, -1))}[${path.slice(-1)}]`,
   ): Promise<(string | null)[][]> {
     return (await this.engine()).texts(`SELECT ${values} FROM read_blob(${textOf(pattern)})`, path);
+  }
+}
+
+/** Makes the folder of results. @throws OperatorError if nothing can be written there */
+export function prepareFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.W_OK);
+  } catch (error) {
+    throw new OperatorError(
+      `${folder} can't be written to (${systemReason(error)}): --out-dir names another folder`,
+    );
   }
 }

@@ -15,7 +15,7 @@ import { findInputs, isPipe, isRemote, type Input } from './input/inputs.js';
 import { readNames, type NamesReport } from './input/names.js';
 import { STDIN, inputsIn, openInput, type ReadOptions, type ReadableInput } from './input/openInput.js';
 import { LineWriter } from './output/lineWriter.js';
-import { prepareFolder } from './output/outputs.js';
+import { prepareFolder } from './places.js';
 import type { ScoreOptions } from './options.js';
 import type { Job, RowScorer } from './score/job.js';
 import type { OpenInput } from './input/page.js';
@@ -27,7 +27,7 @@ import { openSink } from './output/sinks.js';
 import { StateFile } from './score/state.js';
 
 /**
- * One run of `acuity score`; the order of its writes, and what the next run does after each, is drawn in `outputs.ts`.
+ * One run of `acuity score`; the order of its writes, and what the next run does after each, is drawn in `results.ts`.
  *
  *   open    state locked and read ─► inputs found ─► those that are finished, by their records, left out
  *           ─► names of the others checked ─► folders of their results made

@@ -5,6 +5,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import {
   closeSync,
+  existsSync,
   fchownSync,
   fsyncSync,
   openSync,
@@ -25,8 +26,8 @@ const HOST = createHash('sha256').update(hostname()).digest('hex').slice(0, 8);
 const PARTIAL = /\.([0-9a-f]{8})-(\d+)-[0-9a-f]{12}\.partial$/;
 
 /** Opens only a file that does not exist, so that no link is followed and no mode is kept. */
-export const NEW_FILE = 'wx';
-export const OWNER_ONLY = 0o600;
+const NEW_FILE = 'wx';
+const OWNER_ONLY = 0o600;
 
 /**
  * A unique name for a new file beside `path`, to be renamed to `path` once complete: neither a running nor a killed
@@ -52,13 +53,57 @@ export function replaceByOwn(path: string, texts: Iterable<string>): void {
 }
 
 function replace(path: string, texts: Iterable<string>, owner: Owner | undefined): void {
-  const partial = partialName(path);
+  const file = new PartialFile(path);
   try {
-    writeDurably(partial, texts, owner);
-    renameSync(partial, path);
+    file.open(owner);
+    for (const text of texts) file.write(text);
+    file.finish();
+    renameSync(file.path, path);
   } catch (error) {
-    rmSync(partial, { force: true });
+    file.remove();
     throw error;
+  }
+}
+
+/** A file that is written under a temporary name beside that of the finished one, there from the first bytes on. */
+export class PartialFile {
+  readonly path: string;
+  private file: number | undefined;
+
+  constructor(finished: string) {
+    this.path = partialName(finished);
+  }
+
+  get isThere(): boolean {
+    return existsSync(this.path);
+  }
+
+  write(bytes: string | Uint8Array): void {
+    writeFileSync(this.file ?? this.open(), bytes);
+  }
+
+  /** Makes it, without a byte: of `owner`, else of this process. */
+  open(owner?: Owner): number {
+    this.file = openSync(this.path, NEW_FILE, OWNER_ONLY);
+    // A key issued by root must not lock the server's user out of the store.
+    if (owner !== undefined && owner.uid !== process.geteuid?.()) fchownSync(this.file, owner.uid, owner.gid);
+    return this.file;
+  }
+
+  /** Flushes it to the disk. */
+  finish(): void {
+    if (this.file !== undefined) fsyncSync(this.file);
+    this.close();
+  }
+
+  remove(): void {
+    this.close();
+    rmSync(this.path, { force: true });
+  }
+
+  private close(): void {
+    if (this.file !== undefined) closeSync(this.file);
+    this.file = undefined;
   }
 }
 
@@ -90,18 +135,6 @@ function removeThose(folder: string, areThey: (name: string) => boolean): void {
 interface Owner {
   readonly uid: number;
   readonly gid: number;
-}
-
-function writeDurably(path: string, texts: Iterable<string>, owner: Owner | undefined): void {
-  const file = openSync(path, NEW_FILE, OWNER_ONLY);
-  try {
-    // A key issued by root must not lock the server's user out of the store.
-    if (owner !== undefined && owner.uid !== process.geteuid?.()) fchownSync(file, owner.uid, owner.gid);
-    for (const text of texts) writeFileSync(file, text);
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
 }
 
 function ownerOf(path: string): Owner | undefined {

@@ -13,7 +13,6 @@ import { packageVersion } from '../../base/process/packageVersion.js';
 import type { Engine } from '../input/engine.js';
 import { TryAgainError } from '../errors.js';
 import { isRemote, type Input } from '../input/inputs.js';
-import { PartialOutput } from './outputs.js';
 import type { ScoreOptions } from '../options.js';
 import { Places } from '../places.js';
 import type { WriteBytes } from './scoreColumns.js';
@@ -66,6 +65,21 @@ export interface ResultsOptions extends Pick<ScoreOptions, 'again' | 'acceptBad'
   readonly say: (line: string) => void;
   readonly engine: () => Promise<Engine>;
 }
+
+/**
+ * The files of a result, in the order in which they are written, on the disk and in a store, and the next run after a
+ * kill there:
+ *
+ *                                                      killed after it
+ *   1  scores, bad rows: temporary names, synced       they are removed, the input is scored
+ *   2  the record, as one that is begun                the input is scored
+ *   3  bad rows, then scores: their names              the input is scored
+ *   4  the state, if any                               the record is made again without that mark
+ *   5  the record without that mark                    finished
+ *
+ * In a store each file is whole or not there, and none can be removed: if there are no bad rows, an empty file takes the
+ * place of former ones.
+ */
 
 /** The results of a run's inputs: which of them are finished, by their records, and how a new one is made. */
 export class Results {
@@ -144,24 +158,26 @@ export class Results {
    */
   make(input: Input, score: (write: WriteBytes, writeBad: WriteBytes) => Promise<boolean>): Promise<void> {
     return this.alone(input, async () => {
-      const { engine, tally, state } = this.options;
+      const { tally, state } = this.options;
       if (!isDeepStrictEqual(await this.recordOf(input), this.former.get(input.record)))
         throw new TryAgainError('another run has scored it meanwhile: run the command again');
       const { lines, badLines } = tally;
       const inputs = await this.marksOf(input);
-      const folder = isRemote(input.output) ? (await engine()).folder : undefined;
-      const scores = new PartialOutput(input.output, folder);
-      const bad = new PartialOutput(input.bad, folder);
+      const [scores, bad] = [await this.places.partial(input.output), await this.places.partial(input.bad)];
       try {
-        const measured = await score(scores.write, bad.write);
-        await scores.write(''); // creates the file even without rows
+        const measured = await score(
+          async (bytes) => scores.write(bytes),
+          async (bytes) => bad.write(bytes),
+        );
+        scores.write(''); // creates the file even without rows
         for (const file of [scores, bad]) file.finish();
         if (!isDeepStrictEqual(inputs, await this.marksOf(input)))
           throw new TryAgainError('it changed while it was read, and is not finished: run the command again');
         const found = { lines: tally.lines - lines, bad: tally.badLines - badLines, measured };
         const made = { acuity: packageVersion(), options: this.shapeOf(input), inputs, ...found };
         await this.places.write(input.record, recordText({ made, begun: true }));
-        for (const file of [bad, scores]) await file.name(this.places);
+        await this.places.put(bad, input.bad);
+        await this.places.put(scores, input.output);
         state?.inputs.set(this.nameInState(input), digestOf(JSON.stringify(made)));
         state?.save();
         await this.places.write(input.record, recordText({ made }));

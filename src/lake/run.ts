@@ -71,7 +71,7 @@ export class Run {
   private readonly results: Results | undefined;
   private starting: Promise<Engine> | undefined;
   private readonly badRows: FirstBadRows;
-  /** The fields and times reported so far, each with the first file that has them. */
+  /** The fields and remarks reported so far, with a file that has them. */
   private readonly told = new Map<string, string>();
 
   constructor(
@@ -140,13 +140,16 @@ export class Run {
     }
     this.isMeasured = this.results?.areMeasured === true;
     for (const input of todo)
-      for (const part of input.query?.files ?? [input]) {
+      for (const part of [...(input.query?.files ?? []), input]) {
         this.current = part.name;
         // A pipe can't be read twice.
         if (part.query === undefined && isPipe(part)) continue;
         const opened = await openInput(part, this.reading);
         await opened.close();
-        this.isMeasured ||= this.namesOf(opened, input).hasMeasurements;
+        const { hasMeasurements, warnings } = this.namesOf(opened, input);
+        this.isMeasured ||= hasMeasurements;
+        // Sorted together they have no folders.
+        if (part.name !== input.name) for (const warning of warnings) this.tellOnce(part.name, warning);
       }
     this.current = undefined;
     for (const folder of this.foldersOf(todo)) prepareFolder(folder);
@@ -241,9 +244,12 @@ export class Run {
 
   private tellZoned(name: string, { keep, keptTypes = [] }: SinkOptions): void {
     const zoned = keep.filter((_, place) => keptTypes[place] === 'TIMESTAMP WITH TIME ZONE').join(', ');
-    if (zoned === '' || this.told.has(zoned)) return;
-    this.told.set(zoned, name);
-    this.say(`${name}: the times of ${zoned} are written in UTC`);
+    if (zoned !== '') this.tellOnce(name, `the times of ${zoned} are written in UTC`);
+  }
+
+  private tellOnce(name: string, words: string): void {
+    if (!this.told.has(words)) this.say(`${name}: ${words}`);
+    this.told.set(words, name);
   }
 
   private tellNames(name: string, { found, warnings }: NamesReport): void {

@@ -75,6 +75,8 @@ t.test('a file of Parquet is standard input too', async (t) => {
   const { stdout, closed } = started(t, args, {}, openSync(path, 'r'));
   t.equal(rowsOf(await wholeText(stdout)).length, 20);
   t.match(await closed, { code: 0 });
+  const refused = await acuity(['score', fileOf(t, 'b.parquet', 'no Parquet')]);
+  t.match(refused, { code: 65, stderr: /^acuity score: b.parquet can't be read/ }, 'its name once');
 });
 
 t.test('--tables: each table is answered before the next is read, with no past but its own', async (t) => {

@@ -182,10 +182,10 @@ async function writeTree(root: string, rows: readonly TableRow[], keys: readonly
 }
 
 /** Scores all below `path`, with one memory of people. @returns rows and bad rows, by id */
-async function score(t: Test, path: string, keep: readonly string[]) {
+async function score(t: Test, path: string, keep: readonly string[], sort = false) {
   const [outDir, state] = [folder(t), join(folder(t), 'state')];
   const history = { person: 'user_id', order: 'night' };
-  const { files, told } = await runLake([path], { outDir, to: 'ndjson', keep, history, state });
+  const { files, told } = await runLake([path], { outDir, to: 'ndjson', keep, history, state, sort });
   const rows = files
     .flatMap(({ rows: scored, bad }) => [...scored, ...bad])
     // An empty cell of CSV is left out.
@@ -212,11 +212,17 @@ t.test('a partition is what a column would be, in every format and layout, also 
       t.strictSame((await score(t, root, keep)).rows, expected, `${format} by ${keys.join()}`);
     }
     // A column of the file counts, not the folder; of the path only what is kept is written.
-    await writeRows(join(dir, `own-${format}/user_id=99/night=1999-01-01/all.${format}`), GOOD);
-    const own = await score(t, join(dir, `own-${format}`), keep);
-    t.strictSame(own.rows, expected.slice(0, 12), format);
-    const warnings = own.told.filter((line) => line.includes('not the folder'));
-    t.match(warnings, [/ user_id of the file counts, not the folder/, / night of the file counts/]);
+    const root = join(dir, `own-${format}/user_id=99/night=1999-01`);
+    await writeRows(`${root}-01/all.${format}`, GOOD.slice(0, 6));
+    await writeRows(`${root}-02/all.${format}`, GOOD.slice(6));
+    for (const sort of format === 'ndjson' ? [false] : [false, true]) {
+      const own = await score(t, join(dir, `own-${format}`), keep, sort);
+      t.strictSame(own.rows, expected.slice(0, 12), format);
+      const warnings = own.told.filter((line) => line.includes('not the folder')).slice(0, 2);
+      t.match(warnings, [/ user_id of the file counts, not the folder/, / night of the file counts/]);
+      const one = await score(t, `${root}-01/all.${format}`, ['id'], sort);
+      t.match(one.rows[0], { id: 'a', user_id: null, night: undefined }, 'no column of its folder');
+    }
     await writeTree(join(dir, `people-${format}`), GOOD, ['user_id'], format);
     const { rows } = await score(t, join(dir, `people-${format}`), ['id']);
     t.match(rows[0], { id: 'a', user_id: null, night: '2026-01-01' }, format);

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, readdirSync, statSync } from 'node:fs';
+import { mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { folder } from '#fixtures/lake.js';
@@ -40,10 +40,8 @@ t.test('killed ten times over fourteen files: byte for byte as one run, records 
     t.match(await closed, { code: null, signal: 'SIGKILL' }, 'it was killed before its end');
   }
   const finished = names(/acuity$/).filter((name) => !readFileSync(join(out, name)).includes('begun'));
-  const inodes = (): number[] => finished.map((name) => statSync(join(out, name)).ino);
-  const before = inodes();
-  t.match(await acuity(argsTo('out')), { code: 65, stderr: /1 row has no scores, see .*0\.bad\.ndjson/ });
-  t.strictSame(inodes(), before, 'nothing is scored anew');
+  const stderr = RegExp(`1 row has no scores, see .*0\\.bad\\.ndjson[^]* ${finished.length} of 14 files are`);
+  t.match(await acuity(argsTo('out')), { code: 65, stderr });
   t.strictSame(contents('out'), contents('whole'));
   t.equal(names(/$/).length, 14 + 14 + 3);
   t.match(await acuity(argsTo('out')), { code: 65, stderr: /14 of 14 files are finished already/ });

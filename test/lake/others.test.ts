@@ -1,13 +1,12 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { gzipSync } from 'node:zlib';
 import { tableFromIPC, tableToIPC } from 'apache-arrow';
 import t, { type Test } from 'tap';
 import { PAST, folder, modelScorer, rowsOf, runLake, runStream, type Asked } from '#fixtures/lake.js';
 import { REPOSITORY, cleanEnvironment, writeFiles } from '#fixtures/repository.js';
-import { acuity, ended, type Environment } from '#fixtures/scripts.js';
+import { acuity, ended, running, type Environment } from '#fixtures/scripts.js';
 import type { TableRow } from '#fixtures/tables.js';
 
 /**
@@ -25,7 +24,7 @@ const BY_NIGHT = ['--person', 'user_id', '--order', 'night'];
 
 /** The output of a program of test/foreign. */
 async function python(program: string, args: readonly string[], env: Environment = {}): Promise<string> {
-  const whole = { cwd: REPOSITORY, env: cleanEnvironment({ ...env, PYTHONUTF8: '1' }) };
+  const whole = { env: cleanEnvironment({ ...env, PYTHONUTF8: '1' }) };
   const path = join(REPOSITORY, 'test/foreign', program);
   const { code, stdout, stderr } = await ended(PYTHON, ['-B', path, ...args], whole);
   if (code !== 0) throw new Error(stderr);
@@ -125,24 +124,11 @@ t.test('trees of pandas, Polars and DuckDB have the scores of one file', { skip 
   for (const [name, out] of outs) t.strictSame(linesOf(out), linesOf(one), name);
 });
 
-/** @returns the address of an S3 server of this test alone */
-async function s3(t: Test): Promise<string> {
-  const args = ['-m', 'moto.server', '-H', '127.0.0.1', '-p', '0'];
-  const server = spawn(PYTHON, args, { stdio: ['ignore', 'ignore', 'pipe'] });
-  t.teardown(() => server.kill('SIGKILL'));
-  for await (const line of createInterface({ input: server.stderr })) {
-    const [address] = /http:\/\/127\.0\.0\.1:\d+/.exec(line) ?? [];
-    if (address === undefined) continue;
-    server.stderr.resume();
-    return address;
-  }
-  throw new Error('no server');
-}
-
 t.test('a lake in S3 is scored to S3, a Delta table by --sql: as the file is', { skip }, async (t) => {
   const dir = folder(t);
   const keys = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test', AWS_REGION: 'us-east-1' };
-  const env = { ...keys, AWS_ENDPOINT_URL: await s3(t) };
+  const store = running(t, [PYTHON, ...'-m moto.server -H 127.0.0.1 -p 0'.split(' ')]);
+  const env = { ...keys, AWS_ENDPOINT_URL: await store.says(/http:\/\/127\.0\.0\.1:\d+/) };
   await python('hive.py', ['write', dir]);
   await python('hive.py', ['put', join(dir, 'pandas')], env);
   const extension = async (name: string): Promise<readonly string[]> => [

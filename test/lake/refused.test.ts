@@ -57,6 +57,7 @@ const FILES: Readonly<Record<string, readonly Case[]>> = {
     ['id,age\n"1\n",30\n"2"x,30\n', /0.csv is no CSV in line 4: check its quotes/],
     ['age,measured_attention\n30,50\n', /measured_attention: measurements are kept in the history of/],
     [LATIN, /^(?!.*ller)0.csv can't be read in line 2: it is not UTF-8: give --encoding latin-1/],
+    [Buffer.from(CSV, 'utf16le'), /line 1: it is not UTF-8: give --encoding latin-1 or utf-16/],
     [CSV, /^there is no column "sexx": did you mean "sex"\?$/, { keep: ['sexx'] }],
     [CSV, /^there is no column "name"/, { keep: ['name'] }],
     [CSV, /^there is no column "Person": did you mean "person"/, { history: { ...PAST, person: 'Person' } }],
@@ -87,10 +88,8 @@ const FILES: Readonly<Record<string, readonly Case[]>> = {
     [LINE, /^0.jsonl: files of Parquet and CSV can be sorted: make one of it/, { sort: true, history: PAST }],
   ],
   'a.constructor': [[CSV, /0.a.constructor: the name does not say the format; --format does/]],
-  'ndjson.gz': [['no gzip', /its compression is damaged/]],
   parquet: [['no Parquet at all', /0.parquet can't be read: it is no Parquet file/]],
-  arrow: [['', /Arrow comes by standard input, as a stream/]],
-  feather: [['', /Make Parquet of a file: python3 -c/]],
+  feather: [['', /Arrow comes by standard input, as a stream .* Make Parquet of a file: python3 -c/]],
   txt: [['', /the name does not say the format/]],
 };
 

@@ -66,23 +66,28 @@ t.test('other options, another network or another input: an error says which, --
   const unknown = /0.scores.ndjson is there, but its sessions are not in the state/;
   const cases: readonly (readonly [difference: RegExp, asked: Asked, file?: string])[] = [
     [/: --person \(none then, person now\), --order \(none .*, --late/, { history: PAST }],
-    [/: --keep \(none then, \["person","at"\] now\)\. Give another --out-dir, or --again/, { keep }],
+    [/: --keep \(none then, \["person","at"\] now\); give another --out-dir, or --again/, { keep }],
     [/: --to \(ndjson then, csv now\)/, { to: 'csv' }],
     [/: --explain \(false then, true now\)/, { explain: true }],
     [unknown, { history: PAST, state: join(dir, 'state') }],
-    [/: the network \(ACUITY_MODEL\)\./, { config: { model: dirname(fileOf(t, 'manifest.json', '{}')) } }],
-    [/: ACUITY_NORMS\./, { config: { norms: fileOf(t, 'norms.json', '{}') } }],
+    [/: the network \(ACUITY_MODEL\);/, { config: { model: dirname(fileOf(t, 'manifest.json', '{}')) } }],
+    [/: ACUITY_NORMS;/, { config: { norms: fileOf(t, 'norms.json', '{}') } }],
     [/: ACUITY_NIGHT_SAMPLES_MAX \(\d+ then, 9 now\)/, { config: { nightSamplesMax: 9 } }],
-    [/: the input\. Give/, {}, lake(t, [50]).path],
+    [/: the input; give/, {}, lake(t, [50]).path],
   ];
   for (const [difference, asked, file = path] of cases) {
     const { error, files } = await runLake([file], { outDir, ...asked });
     t.match(error, { message: difference });
     t.equal(readFileSync(join(outDir, '_0.acuity'), 'utf8'), text, `${files.length} results, and old ones`);
   }
-  const { files } = await runLake([path], { outDir, keep, again: true });
-  t.match(files[0]?.rows, [{ person: 'p' }]);
-  t.match(await runLake([path], { outDir, keep }), { todo: 0, error: undefined });
+  const other: Asked = { outDir, keep, to: 'csv' };
+  t.match(await runLake([path], { ...other, again: true }), { files: [{ rows: [{ person: 'p' }] }] });
+  t.strictSame(readdirSync(outDir), ['0.scores.csv', '_0.acuity'], 'no old scores beside them');
+  t.match(await runLake([path], other), { todo: 0, error: undefined });
+  t.match(
+    (await runLake([path], { outDir, history: PAST, state: join(dir, 'state') })).error,
+    /0.scores.csv is/,
+  );
 });
 
 t.test('bad rows of a night fail every run until they are accepted, others never hide', async (t) => {
@@ -136,6 +141,8 @@ t.test('a changed input or one without record is scored again, told; with a stat
   for (const [change, told, message] of CHANGES)
     for (const { dir, path, hasState, asked } of lakes(t, [30])) {
       t.match(await runLake([path], asked), { todo: 1, error: undefined });
+      const ways = hasState ? /now\); remove the state and all scores/ : /now\); give another --out-dir, or/;
+      t.match(await runLake([path], { ...asked, keep: ['at'] }), { error: { message: ways } });
       change(dir);
       const next = hasState ? { error: { message } } : { todo: 1, told: [told, String] };
       t.match(await runLake([path], asked), next);
@@ -184,7 +191,7 @@ t.test('under --sort a new or changed input has all scored again; a SELECT alway
   t.match([told, files[0]?.rows.length], [[/3 files: it has changed since/, String], 3]);
   const others = lake(t).dir;
   for (const name of ['d', 'e']) await parquet(join(relative(dir, others), name), 23);
-  t.match(await runLake([others], asked), { error: { message: /: the input\. Give another/ } });
+  t.match(await runLake([others], asked), { error: { message: /: the input; give another/ } });
   const kept = { ...asked, state: join(folder(t), 'state'), outDir: folder(t) };
   t.match(await runLake([dir], kept), { todo: 1, error: undefined });
   await parquet('d', 23);
@@ -194,7 +201,7 @@ t.test('under --sort a new or changed input has all scored again; a SELECT alway
   t.match(await runLake([], query), { todo: 1, error: undefined });
   t.notMatch(readFileSync(join(query.outDir ?? '', '_query.acuity'), 'utf8'), /SELECT|a\.parquet/);
   t.match(await runLake([], query), { todo: 1, told: [/its rows have changed is not known/, String] });
-  t.match(await runLake([], { ...query, sql: `${query.sql} ` }), { error: { message: /: --sql\. Give/ } });
+  t.match(await runLake([], { ...query, sql: `${query.sql} ` }), { error: { message: /: --sql; give/ } });
   const past = { ...query, sql: `SELECT person, "at", age FROM '${dir}/a.parquet'`, outDir: folder(t) };
   const remembered = { ...past, history: PAST, state: join(folder(t), 'state') };
   t.match(await runLake([], remembered), { todo: 1, error: undefined });
@@ -202,7 +209,7 @@ t.test('under --sort a new or changed input has all scored again; a SELECT alway
 });
 
 t.test('a pipe is read each time, and refused where it would have to be read again', async (t) => {
-  const path = join(folder(t), '0.csv');
+  let path = join(folder(t), '0.csv');
   execFileSync('mkfifo', [path]);
   const written = async (asked: Asked) =>
     (await Promise.all([runLake([path], asked), writeFile(path, 'person,at,age\np,1,30\n')]))[0];
@@ -210,6 +217,9 @@ t.test('a pipe is read each time, and refused where it would have to be read aga
   mkdirSync(partialName(join(outDir, 'left'))); // can't be removed, and does no harm
   t.match(await written({ outDir }), { todo: 1, told: [String], error: undefined });
   t.match(await written({ outDir }), { todo: 1, told: [/is not known, and it is scored again/, String] });
+  // As <(…) of a shell, whose path has the number of a process.
+  renameSync(path, (path = join(folder(t), '0.csv')));
+  t.match(await written({ outDir }), { todo: 1, told: [/and it is scored again/, String], error: undefined });
   const past: Asked = { outDir: folder(t), history: PAST, state: join(outDir, 'state') };
   t.match(await written(past), { todo: 1, error: undefined });
   t.match(await runLake([path], past), { error: { message: /is a pipe, and the state has its former/ } });

@@ -28,13 +28,9 @@ const scorer = await modelScorer(t);
 const BY_PERSON: Asked = { scorer, history: HISTORY, late: 'place' };
 
 async function predict(body: PredictionRequestBody): Promise<PredictionResponse> {
-  const reply = await fetch(`http://127.0.0.1:${server.port}/predict`, {
-    method: 'POST',
-    headers: { 'X-API-Key': server.key, 'Content-Type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  if (reply.status !== 200) throw new Error(await reply.text());
-  return (await reply.json()) as PredictionResponse;
+  const reply = await server.predict(JSON.stringify(body));
+  if (reply.status !== 200) throw new Error(reply.body);
+  return JSON.parse(Buffer.from(reply.body, 'latin1').toString()) as PredictionResponse;
 }
 
 /** Days of a person's nights: some late, some twice, with gaps of two months and of six. */

@@ -246,7 +246,8 @@ t.test('a CSV is read alike however its bytes come, and if their memory is used 
     ['Latin-1', Buffer.from(text, 'latin1'), 'latin-1'],
     ['UTF-16', Buffer.from(text, 'utf16le'), 'utf-16'],
     ['UTF-16 with a mark', Buffer.from(`\ufeff${text}`, 'utf16le'), 'utf-16'],
-    ['UTF-16, big end first', Buffer.from(`\ufeff${text}`, 'utf16le').swap16(), 'utf-16'],
+    ['UTF-16, big end first', Buffer.from(text, 'utf16le').swap16(), 'utf-16'],
+    ['UTF-16, big end first, with a mark', Buffer.from(`\ufeff${text}`, 'utf16le').swap16(), 'utf-16'],
   ] as const)
     for (const length of [1, 2, 3, 4, 5, 7, 11, 50, 97, 199, 201, 402, 10_000])
       t.strictSame(await readBy(bytes, length, encoding), expected, `${form} by ${length}`);
@@ -313,8 +314,7 @@ t.test('a cell that is too long costs its row, a quote that stays open ends the 
     t.match([valuesOf(rows, 'id'), bad], [['1', '3'], [{ row: 2, status: 413 }]]);
   }
   const open = `id,age,HR_night\n"1\n",30,[60]\n2,30,"[60]\n${'8,30,[60]\n'.repeat(900_000)}`;
-  const message = /no CSV in line 4.*quotes/;
-  await t.rejects(scoreOne(fileOf(t, 'a.csv', open)), { name: 'TableError', message });
+  await t.rejects(scoreOne(fileOf(t, 'a.csv', open)), { name: 'TableError', message: /line 4.*quotes/ });
 });
 
 t.test('persons and nights of any type: a time has the date of its zone, a number its digits', async (t) => {
@@ -417,8 +417,7 @@ t.test('a damaged table says so, wherever it is damaged, and the next one is rea
   const footer = bytes.length - 8 - bytes.readInt32LE(bytes.length - 8);
   bytes[bytes.indexOf(Buffer.from([0x16, 0xc8, 0x01]), footer) + 1] = 0xca;
   writeFileSync(path, bytes);
-  const message = "a.parquet can't be read: 100 of its 101 rows came";
-  await t.rejects(scoreOne(path), { name: 'TableError', message });
+  await t.rejects(scoreOne(path), { name: 'TableError', message: /^a.parquet .* 100 of its 101 rows came/ });
 });
 
 const ids = (of: readonly TableRow[] = []): unknown => of.map(({ id, memory }) => [id, memory]);
@@ -460,7 +459,7 @@ t.test('--sort: the rows of all files come by person and night, and none is late
   const night = `'n' AS id, 'p0' AS person, DATE '2026-01-01' AS at, 30 AS age`;
   const other = await table(join(folder(t), 'other.parquet'), night);
   const odd = await runLake([one, other], { ...asked, outDir: folder(t) });
-  t.match(odd.error, { message: /differ in .*: give both the same columns/ });
+  t.match(odd, { todo: 0, error: { name: 'NamesError', message: /differ in .*: give both the same/ } });
 });
 
 t.test('--sql: a join with renamed columns is what the table would be; no SELECT is refused', async (t) => {

@@ -98,6 +98,7 @@ export class CsvTable {
         if (header !== undefined) {
           const table = new CsvTable(options, pieces, head, header);
           table.checkLetters(0, header.end);
+          if (header.names.some((name) => name.includes('\0'))) throw table.otherEncoding(1);
           if (header.names.length === 0 && header.end > 0) throw table.malformed(0);
           table.passTo(header.end);
           return table;
@@ -226,7 +227,11 @@ export class CsvTable {
       at = end + 1;
       line++;
     }
-    throw new TableError(
+    throw this.otherEncoding(line);
+  }
+
+  private otherEncoding(line: number): TableError {
+    return new TableError(
       `${this.options.what} can't be read in line ${line}: it is not UTF-8: give --encoding latin-1 or utf-16 if it is in one of these, or convert it (iconv -t UTF-8)`,
     );
   }
@@ -299,7 +304,8 @@ async function* utf8Of(
     else {
       head = Buffer.concat([head, bytes]);
       if (head.length < 2) continue;
-      const order = head.readUInt16BE() === BIG_ENDIAN_MARK ? 'utf-16be' : 'utf-16le';
+      // Without a mark, the first letter of a header tells.
+      const order = head[0] === 0 || head.readUInt16BE() === BIG_ENDIAN_MARK ? 'utf-16be' : 'utf-16le';
       decoder = new TextDecoder(order, { fatal: true });
       yield decoded(head);
     }

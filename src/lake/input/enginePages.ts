@@ -1,4 +1,3 @@
-import { OperatorError } from '../../base/errors.js';
 import { DuckDBTypeId, type DuckDBDataChunk } from '@duckdb/node-api';
 import bindings, { type DataChunk, type Vector } from '@duckdb/node-bindings';
 import type { SeriesLimits } from '#rules/fields.js';
@@ -6,7 +5,7 @@ import { ColumnReader } from '../../read/columns.js';
 import { problemOf } from './csvRows.js';
 import type { Engine } from './engine.js';
 import { selectionOf, sortedSql, type Selection, type Source, type SourceColumn } from './engineSources.js';
-import { TableError } from '../errors.js';
+import { NamesError, TableError } from '../errors.js';
 import { fieldOf } from './names.js';
 import { tablePage, type BesideColumns, type OpenInput, type Page } from './page.js';
 import {
@@ -87,7 +86,7 @@ function commonType(sources: readonly Source[], name: string): string {
   return others.length === 0 ? type : 'VARCHAR';
 }
 
-/** Tables that are read together have the same fields in the same forms. @throws OperatorError */
+/** Tables that are read together have the same fields in the same forms. @throws NamesError */
 function checkAlike([first, ...more]: readonly [Source, ...Source[]]): void {
   const formsOf = (source: Source): string[] =>
     sessionFields(source.columns)
@@ -101,7 +100,7 @@ function checkAlike([first, ...more]: readonly [Source, ...Source[]]): void {
     const other = formsOf(source);
     const odd = [...own, ...other].find((form) => !own.includes(form) || !other.includes(form));
     if (odd !== undefined)
-      throw new OperatorError(
+      throw new NamesError(
         `${first.what} and ${source.what} differ in ${odd}: give both the same columns, with --sql for example`,
       );
   }

@@ -165,7 +165,7 @@ async function namedInputs(options: FindOptions): Promise<Input[]> {
 /** The one input of a SELECT, or of files that are sorted together. */
 function queryInput(query: InputQuery, { to, outDir = '.' }: FindOptions): Input {
   const [first, ...more] = query.files ?? [];
-  if (first !== undefined && more.length === 0) return { ...first, partitions: [], query };
+  if (first !== undefined && more.length === 0) return { ...first, query };
   const outputFormat = to ?? 'parquet';
   const stem = query.sql === undefined ? 'sorted' : 'query';
   return {

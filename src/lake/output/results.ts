@@ -13,7 +13,7 @@ import { packageVersion } from '../../base/process/packageVersion.js';
 import type { Engine } from '../input/engine.js';
 import { TryAgainError } from '../errors.js';
 import { isRemote, type Input } from '../input/inputs.js';
-import type { ScoreOptions } from '../options.js';
+import { FORMATS, type ScoreOptions } from '../options.js';
 import { Places } from '../places.js';
 import type { WriteBytes } from './scoreColumns.js';
 import type { RowTally } from '../score/scorePages.js';
@@ -98,8 +98,8 @@ export class Results {
   /** Whether the input is finished; ends what a killed run left to be done. @throws OperatorError */
   async isDone(input: Input): Promise<boolean> {
     const { again, state, say } = this.options;
-    const { output } = input;
     const record = await this.recordOf(input);
+    const output = outputIn(record, input);
     this.former.set(input.record, record);
     if (again === true) return false;
     const saved = state?.inputs.get(this.nameInState(input));
@@ -116,11 +116,13 @@ export class Results {
     }
     const { inputs } = record.made;
     const marks = await this.marksOf(input);
-    const isOther = marks.length > 0 && !marks.some((mark) => inputs.some(({ name }) => name === mark.name));
+    const isOther =
+      marks.length > 0 &&
+      !marks.some((mark) => mark.size === undefined || inputs.some(({ name }) => name === mark.name));
     const difference = differenceOf(record, this.shapeOf(input)) ?? (isOther && 'the input');
     if (difference !== false)
       throw new OperatorError(
-        `${output} was made with other ones than this command's: ${difference}. Give another --out-dir, or --again to score it anew`,
+        `${output} was made with other ones than this command's: ${difference}; ${state === undefined ? 'give another --out-dir, or --again to score it anew' : BEGIN_AGAIN}`,
       );
     if (saved !== undefined && saved !== digestOf(JSON.stringify(record.made)))
       throw new OperatorError(`${output} was made without the state: ${BEGIN_AGAIN}`);
@@ -175,6 +177,8 @@ export class Results {
           throw new TryAgainError('it changed while it was read, and is not finished: run the command again');
         const found = { lines: tally.lines - lines, bad: tally.badLines - badLines, measured };
         const made = { acuity: packageVersion(), options: this.shapeOf(input), inputs, ...found };
+        const former = outputIn(this.former.get(input.record), input);
+        if (former !== input.output) await this.places.put(await this.places.partial(former), former);
         await this.places.write(input.record, recordText({ made, begun: true }));
         await this.places.put(bad, input.bad);
         await this.places.put(scores, input.output);
@@ -257,6 +261,12 @@ function nameFrom(folder: string, path: string): string {
   if (isRemote(path) || isRemote(folder)) return digestOf(path);
   const real = (one: string): string => ifPresentSync(() => realpathSync(one)) ?? resolve(one);
   return relative(real(folder), join(real(dirname(path)), basename(path)));
+}
+
+/** The scores that a record is of: perhaps in another format than those of an input now. */
+function outputIn(record: ResultRecord | undefined, { output, outputFormat }: Input): string {
+  const format = FORMATS.find((one) => one === record?.made.options['--to']) ?? outputFormat;
+  return output.replace(/\w+$/, format);
 }
 
 function recordText(record: ResultRecord): string {

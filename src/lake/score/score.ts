@@ -61,7 +61,7 @@ export async function scoreRows(config: Config, options: ScoreOptions, command: 
     end = await work(run, todo, scorer, say);
   } catch (error) {
     await run?.close();
-    say(`${placeOf(run)}${messageOf(error)}`);
+    say(placed(run, messageOf(error)));
     process.exit(codeOf(error) ?? EXIT.failed);
   }
   await run.close();
@@ -116,7 +116,7 @@ async function work(
   const isOurs = failure instanceof OperatorError || failure instanceof OutputError;
   const words = isOurs ? '' : `${isStream ? 'standard ' : ''}input or output failed: `;
   if (!(failure instanceof OutputError && failure.isUnread))
-    say(`${placeOf(run)}${words}${messageOf(failure)}`);
+    say(placed(run, `${words}${messageOf(failure)}`));
   const code = failure instanceof OutputError ? failure.code : isOurs ? EXIT.data : EXIT.io;
   return { code: codeOf(failure) ?? code, isWhole: false };
 }
@@ -128,8 +128,12 @@ function codeOf(error: unknown): number | undefined {
   return error instanceof TableError ? EXIT.data : undefined;
 }
 
-function placeOf(run: Run | undefined): string {
-  return run?.current === undefined ? '' : `${run.current}: `;
+/** The words after the input that they are about, unless they begin with it. */
+function placed(run: Run | undefined, words: string): string {
+  const name = run?.current;
+  return name === undefined || [' ', ': '].some((end) => words.startsWith(name + end))
+    ? words
+    : `${name}: ${words}`;
 }
 
 function saying(command: string): (line: string) => void {

@@ -52,9 +52,13 @@ export class Places {
   /** Replaces a small file as a whole. */
   async write(path: string, text: string): Promise<void> {
     const file = await this.partial(path);
-    file.write(text);
-    file.finish();
-    await this.put(file, path);
+    try {
+      file.write(text);
+      file.finish();
+      await this.put(file, path);
+    } finally {
+      file.remove();
+    }
   }
 
   /** A file to be written for `path`; that of a store is written here. */

@@ -185,9 +185,8 @@ export class Results {
         state?.inputs.set(this.nameInState(input), digestOf(JSON.stringify(made)));
         state?.save();
         await this.places.write(input.record, recordText({ made }));
-      } catch (error) {
+      } finally {
         for (const file of [scores, bad]) file.remove();
-        throw error;
       }
     });
   }

@@ -14,10 +14,7 @@ const NOTHING: readonly GivenMeasurement[] = [];
 const PEOPLE_PER_SLAB = 1024;
 
 /** A person's entry in a state file. */
-export interface SavedPerson {
-  readonly person: string;
-  readonly history: string;
-}
+export type SavedPerson = readonly [person: string, history: string];
 
 /** Each person's history. */
 export class Histories {
@@ -94,7 +91,7 @@ export class Histories {
   }
 
   /** Stores the history of a new person; false if the text is damaged, or the person is known. */
-  load({ person, history }: SavedPerson): boolean {
+  load([person, history]: SavedPerson): boolean {
     const { desk } = this.parser;
     if (!this.parser.readHistoryText(history) || this.people.has(person)) return false;
     const { latestDay } = desk.history;
@@ -107,7 +104,7 @@ export class Histories {
   /** Every person with stored data. */
   *entries(): Generator<SavedPerson> {
     for (const [person, { bytes, length }] of this.people)
-      if (length > 0) yield { person, history: sealedText(bytes.subarray(0, length)) };
+      if (length > 0) yield [person, sealedText(bytes.subarray(0, length))];
   }
 
   private store(person: Person, bytes: Uint8Array): void {

@@ -88,8 +88,8 @@ export class StateFile {
   private *texts(): Generator<string> {
     let text = `${JSON.stringify({ kind: KIND, format: FORMAT, inputs: [...this.inputs] })}\n`;
     let checksum = 0;
-    for (const { person, history } of this.histories.entries()) {
-      text += `${JSON.stringify([person, history])}\n`;
+    for (const entry of this.histories.entries()) {
+      text += `${JSON.stringify(entry)}\n`;
       if (text.length < CHUNK_CHARS) continue;
       checksum = crc32(text, checksum);
       yield text;
@@ -112,7 +112,7 @@ export class StateFile {
 
   private loadPerson([person, history, ...more]: readonly unknown[]): boolean {
     if (typeof person !== 'string' || typeof history !== 'string' || more.length > 0) return false;
-    return this.histories.load({ person, history });
+    return this.histories.load([person, history]);
   }
 
   private other(): OperatorError {

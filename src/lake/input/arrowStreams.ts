@@ -14,10 +14,12 @@ type Take = (length: number) => Promise<Buffer>;
 /**
  * The consecutive Arrow streams in `input`, each read to its end before the next is requested. The library reads such
  * an input too (`readAll`), but waits for bytes after the end of a stream, which arrive only after the stream is
- * answered.
+ * answered. With `isOnly` there is one, whose end mark comes once nothing follows: the library stops there.
+ * @throws TableError if a stream breaks off; with `isOnly` if another one follows, or there is none
  */
 export async function* arrowStreams(
   input: AsyncIterable<Uint8Array>,
+  isOnly = false,
 ): AsyncGenerator<AsyncIterable<Uint8Array>, void, undefined> {
   const chunks = input[Symbol.asyncIterator]();
   let rest = Buffer.alloc(0);
@@ -39,32 +41,19 @@ export async function* arrowStreams(
     rest = rest.subarray(length);
     return bytes;
   };
-  while (await has(1)) yield oneStream(take);
+  const checkEnd = async (): Promise<void> => {
+    if (isOnly && (await has(1)))
+      throw new TableError('another Arrow stream follows the first one: read both with --tables');
+  };
+  if (isOnly && !(await has(1))) throw new TableError('standard input is empty: it holds no Arrow stream');
+  while (await has(1)) yield oneStream(take, checkEnd);
 }
 
-/**
- * The only stream of `input`. Its end mark comes last, once nothing follows: the library stops there.
- * @throws TableError if it breaks off, another one follows, or there is none
- */
-export async function* onlyStream(
-  input: AsyncIterable<Uint8Array>,
+/** The bytes of one stream, up to its end mark. @throws OperatorError for the file format, TableError, as `checkEnd` */
+async function* oneStream(
+  take: Take,
+  checkEnd: () => Promise<void>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  let held: Uint8Array | undefined;
-  let isRead = false;
-  for await (const stream of arrowStreams(input)) {
-    if (isRead) throw new TableError('another Arrow stream follows the first one: read both with --tables');
-    for await (const piece of stream) {
-      if (held !== undefined) yield held;
-      held = piece;
-    }
-    isRead = true;
-  }
-  if (held === undefined) throw new TableError('standard input is empty: it holds no Arrow stream');
-  yield held;
-}
-
-/** The bytes of one stream, up to its end mark. @throws OperatorError for the file format, TableError */
-async function* oneStream(take: Take): AsyncGenerator<Uint8Array, void, undefined> {
   let columns: readonly Field[] = [];
   for (;;) {
     const prefix = await take(PREFIX_BYTES);
@@ -72,10 +61,11 @@ async function* oneStream(take: Take): AsyncGenerator<Uint8Array, void, undefine
       throw new OperatorError(
         "Arrow's file format is read from its end: make Parquet of it, or pipe a stream",
       );
-    yield prefix;
     const length = prefix.readInt32LE(4);
     if (prefix.readInt32LE(0) !== CONTINUATION || length < 0)
       throw new TableError("what follows is no message of Arrow's streaming format (version 1)");
+    if (length === 0) await checkEnd();
+    yield prefix;
     if (length === 0) return;
     const metadata = await take(length);
     yield metadata;

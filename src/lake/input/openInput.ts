@@ -45,9 +45,8 @@ export async function* inputsIn(
   if (fstatSync(0).isDirectory())
     throw new OperatorError('standard input is a folder: name it (acuity score FOLDER) to score its files');
   if (format !== 'arrow') return yield stdin;
-  const { arrowStreams, onlyStream } = await import('./arrowStreams.js');
-  if (tables) yield* arrowStreams(stdin);
-  else yield onlyStream(stdin);
+  const { arrowStreams } = await import('./arrowStreams.js');
+  yield* arrowStreams(stdin, !tables);
 }
 
 /** Opens a file, standard input, or a query over many files. @throws OperatorError */

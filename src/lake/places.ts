@@ -18,17 +18,12 @@ import { patternOf, textOf } from './input/sql.js';
 
 /** Files on the disk and in stores, by one interface. */
 
-/** A file as its file system or its store tells it; of a pipe they tell nothing. */
-export interface Mark {
-  readonly size?: number;
-  readonly modified?: string;
-}
-
 /** Files by their paths on the disk, or by their addresses in a store. */
 export class Places {
   constructor(private readonly engine: () => Promise<Engine>) {}
 
-  async markOf(path: string): Promise<Mark> {
+  /** A file as its file system or its store tells it; of a pipe they tell nothing. */
+  async markOf(path: string): Promise<{ readonly size?: number; readonly modified?: string }> {
     if (!isRemote(path)) {
       const stat = statSync(path);
       return stat.isFile() ? { size: stat.size, modified: stat.mtime.toISOString() } : {};

@@ -22,19 +22,13 @@ const ENDINGS: Readonly<Record<Format, readonly string[]>> = {
   parquet: ['parquet'],
 };
 
-/** A file's name without its format suffixes, and the format. */
-export interface NamedFormat {
-  readonly stem: string;
-  readonly format: Format | undefined;
-  readonly compression: 'gzip' | 'zstd' | undefined;
-}
-
-export function formatOf(name: string): NamedFormat {
+/** A file's name without its format suffixes, its format if that is known, and its compression if it has one. */
+export function formatOf(name: string) {
   const [, inner = name, packed] = /^(.*)\.(gz|zst|zstd)$/is.exec(name) ?? [];
   const [, stem = inner, ending = ''] = /^(.*)\.([^.]+)$/s.exec(inner) ?? [];
   const format = FORMATS.find((one) => ENDINGS[one].includes(ending.toLowerCase()));
   const compression = packed === undefined ? undefined : packed.toLowerCase() === 'gz' ? 'gzip' : 'zstd';
-  return { stem: format === undefined ? inner : stem, format, compression };
+  return { stem: format === undefined ? inner : stem, format, compression } as const;
 }
 
 /** Whether a name is an address of a store, not a path. */
@@ -179,6 +173,7 @@ function queryInput(query: InputQuery, { to, outDir = '.' }: FindOptions): Input
 
 function inputOf(file: Found, options: FindOptions): Input {
   const { path } = file;
+  const { outDir, to } = options;
   const { stem, format: named } = formatOf(basename(path));
   if (isRemote(path) && path.includes('?'))
     throw new OperatorError(`${path}: the engine reads what follows ? as settings: rename the key`);
@@ -189,11 +184,13 @@ function inputOf(file: Found, options: FindOptions): Input {
     throw new OperatorError(
       `${path}: Arrow comes by standard input, as a stream (acuity score --format arrow < nights.arrows). Make Parquet of a file: python3 -c 'import sys, pyarrow.feather as f, pyarrow.parquet as p; p.write_table(f.read_table(sys.argv[1]), sys.argv[2])' nights.arrow nights.parquet`,
     );
+  if (outDir === undefined && isRemote(path) && !areOnlyRead(options))
+    throw new OperatorError(`${path}: name a folder for its scores, --out-dir`);
   const inner = mirrored(file);
   const name = join(inner, basename(path));
-  const [folder, partitions] = [outputFolder(file, inner, options), partitionsOf(dirname(path))];
-  const outputFormat = options.to ?? format;
-  return { path, name, format, ...resultOf(folder, stem, { outputFormat, partitions }) };
+  const folder = outDir === undefined ? dirname(path) : below(outDir, inner);
+  const partitions = partitionsOf(dirname(path));
+  return { path, name, format, ...resultOf(folder, stem, { outputFormat: to ?? format, partitions }) };
 }
 
 /** Spark, Hive and pyarrow pass over names that begin with _. */
@@ -244,14 +241,6 @@ function below(folder: string, name: string): string {
 /** Whether no file has a result of its own. */
 function areOnlyRead({ into, sort }: FindOptions): boolean {
   return into !== undefined || sort === true;
-}
-
-/** `inner`: the folders below that of the outputs. */
-function outputFolder({ path }: Found, inner: string, options: FindOptions): string {
-  if (options.outDir !== undefined) return below(options.outDir, inner);
-  if (isRemote(path) && !areOnlyRead(options))
-    throw new OperatorError(`${path}: name a folder for its scores, --out-dir`);
-  return dirname(path);
 }
 
 /** The folders between the named folder and the file, with all partitions; never `..`. */
@@ -359,16 +348,12 @@ function counted(kind: string, paths: readonly string[]): string {
 
 /** The names of this command's outputs, and of the lock of one being made. */
 export const OUTPUT = /\.(scores\.[a-z]+|bad\.ndjson|acuity|acuity\.lock)$/;
-const OWN = 'named as scores, bad rows, their records or the state';
-
-/** Whether this command writes a file of that name. */
-function isOwn(path: string, { state }: FindOptions): boolean {
-  return OUTPUT.test(path) || (state !== undefined && path === resolve(state));
-}
 
 /** Why a file is not read; undefined if it is. */
 function whyNot({ path, base, isLink, isNamed }: Found, options: FindOptions): string | undefined {
-  if (isOwn(path, options)) return OWN;
+  const { format, state } = options;
+  if (OUTPUT.test(path) || (state !== undefined && path === resolve(state)))
+    return 'named as scores, bad rows, their records or the state';
   if (isNamed) return undefined;
   if (isLink && !existsSync(path)) return 'a link to nothing';
   if (!isRemote(path) && !statSync(path).isFile())
@@ -378,8 +363,7 @@ function whyNot({ path, base, isLink, isNamed }: Found, options: FindOptions): s
     part.startsWith('.') || (part.startsWith('_') && !part.includes('='));
   if (path.slice(base.length).split('/').some(isHidden)) return 'hidden or begun with _';
   const last = basename(path);
-  const isKnown =
-    formatOf(last).format !== undefined || (options.format !== undefined && !last.includes('.'));
+  const isKnown = formatOf(last).format !== undefined || (format !== undefined && !last.includes('.'));
   return isKnown ? undefined : 'without a known ending';
 }
 

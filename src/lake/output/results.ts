@@ -32,7 +32,7 @@ const RECORD = Type.Object({
     /** acuity's version. */
     acuity: Type.String(),
     options: Type.Record(Type.String(), Type.Unknown()),
-    /** A `Mark` each; names are relative to the record. */
+    /** As `markOf` tells of each; names are relative to the record. */
     inputs: Type.Array(
       Type.Object({
         name: Type.String(),

@@ -65,20 +65,14 @@ const OPTIONAL: readonly string[] = [
   'networking.k8s.io/v1 Ingress',
 ];
 
-interface Ran {
-  readonly status: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 /** Runs helm with a values file: a number in one is a float, other than by `--set`. */
-function helm(args: readonly string[], values: Values): Ran {
+function helm(args: readonly string[], values: Values) {
   const env = { ...process.env, HELM_NO_PLUGINS: '1' };
   const input = JSON.stringify(values);
   return spawnSync(HELM, [...args, CHART, ...CLUSTER, '--values', '-'], { encoding: 'utf8', env, input });
 }
 
-const template = (values: Values): Ran => helm(['template', 'mine'], values);
+const template = (values: Values) => helm(['template', 'mine'], values);
 
 function rendered(t: Test, values: Values): string {
   const { status, stdout, stderr } = template(values);

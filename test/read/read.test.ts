@@ -64,15 +64,8 @@ function plainRequest(bytes: Uint8Array, parser: WasmParser): PredictionRequest 
   };
 }
 
-interface Readers {
+const readers = () => ({
   /** As in the service: the fast path, then the exact one, in one memory. */
-  readonly served: RequestReader;
-  readonly fast: WasmParser;
-  readonly exact: WasmParser;
-  readonly plain: WasmParser;
-}
-
-const readers = (): Readers => ({
   served: createReader(LIMITS),
   fast: new WasmParser(LIMITS),
   exact: new WasmParser(LIMITS),
@@ -87,7 +80,7 @@ const tally = () => ({ taken: 0, refused: 0 });
  */
 function compare(
   t: Test,
-  { served, fast, exact, plain }: Readers,
+  { served, fast, exact, plain }: ReturnType<typeof readers>,
   bytes: Uint8Array,
   counts: ReturnType<typeof tally>,
 ): void {

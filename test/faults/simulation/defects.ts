@@ -52,17 +52,6 @@ export function plant(defect: string): void {
   register(`data:text/javascript,${encodeURIComponent(source)}`);
 }
 
-export interface Hunt {
-  /** The seed that found it; undefined where none did. */
-  readonly seed: number | undefined;
-  /** What did not hold then. */
-  readonly violation: string;
-  /** What the run says of how it is repeated. */
-  readonly again: string;
-  /** Whether that does the same again. */
-  readonly isReplayed: boolean;
-}
-
 /** Which fleets are simulated. */
 export interface Fleets {
   readonly first: number;
@@ -70,16 +59,16 @@ export interface Fleets {
   readonly hours: number;
 }
 
-/** Simulates a service with a defect, seed by seed until it is found. */
-export function hunt(defect: DefectName, { first, seeds, hours }: Fleets): Hunt {
+/** Simulates a service with a defect, seed by seed until it is found; the seed is undefined where none finds it. */
+export function hunt(defect: DefectName, { first, seeds, hours }: Fleets) {
   const options = ['--defect', defect, '--seed', `${first}`, '--seeds', `${seeds}`, '--hours', `${hours}`];
   const found = simulate(options);
   if (found === undefined) return { seed: undefined, violation: '', again: '', isReplayed: false };
   return { ...found, isReplayed: JSON.stringify(simulate(found.again.split(' '))) === JSON.stringify(found) };
 }
 
-/** @returns what a run says when it fails; undefined where it does not */
-function simulate(options: readonly string[]): Omit<Hunt, 'isReplayed'> | undefined {
+/** @returns what did not hold when a run fails, and how it says it is repeated; undefined where it does not fail */
+function simulate(options: readonly string[]) {
   const command = [join(REPOSITORY, '.build/test/faults/simulation/main.js'), ...options];
   const { status, stdout, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8' });
   if (status === 0) return undefined;

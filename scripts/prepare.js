@@ -52,11 +52,7 @@ const COMPILED = {
   'packages/client-ts/src': 'dist/client',
 };
 /** Other compiled folders, for those who change the service. */
-const TOOLS = {
-  test: '.build/test',
-  bench: '.build/bench',
-  'native-models/training': '.build/training',
-};
+const TOOLS = { test: '.build/test', bench: '.build/bench', 'native-models/training': '.build/training' };
 
 /** @type {Readonly<Record<string, BuildStep>>} */
 export const STEPS = {

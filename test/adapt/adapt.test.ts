@@ -98,10 +98,8 @@ t.test('an export of the Health app: every night, and acuity score takes the lin
     slept('2027-03-05', '00:00:00', '07:00:00', 'AsleepCore'),
     beats('2026-03-05 03:00:30 +0100', 1, 'count/h'),
   ];
-  const file = join(
-    t.testdir({ 'export.xml': `${exportOf(DAYS)}${odd.join('')}</HealthData>\n` }),
-    'export.xml',
-  );
+  const folder = t.testdir({ 'export.xml': `${exportOf(DAYS)}${odd.join('')}</HealthData>\n` });
+  const file = join(folder, 'export.xml');
   const person = ['--born', '1991-05-17', '--sex', 'F', '--person', 'me'];
   const { code, stdout, stderr } = await acuity(['adapt', 'apple_health', file, ...person]);
   t.equal(code, 0, stderr);

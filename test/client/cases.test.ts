@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { AcuityClient } from '#acuity/client/client.js';
+import { AcuityClient, type AcuityClientOptions } from '#acuity/client/client.js';
 import type { Prediction } from '#acuity/client/answer.js';
 import type {
   IgnoredMeasurement,
@@ -10,7 +10,7 @@ import type {
 import * as errors from '#acuity/client/errors.js';
 import { slipsIn } from '#acuity/client/fieldNames.js';
 import { History, memoryStorage } from '#acuity/client/history.js';
-import { DEFAULT_RETRY } from '#acuity/client/retry.js';
+import { DEFAULT_RETRY, type RetryOptions } from '#acuity/client/retry.js';
 import { NodeTransport, type Incoming, type Outgoing } from '#acuity/client/transport.js';
 import {
   startScripted,
@@ -25,14 +25,6 @@ import { startServer } from '../fixtures/server.js';
 
 const REQUEST: PredictionRequestBody = { current_session: { HR_night: [61.8731, 62, 63] } };
 type Named = Readonly<Record<string, unknown>>;
-
-interface CaseOptions {
-  readonly retries?: number;
-  readonly firstPauseMs?: number;
-  readonly pauseMaxMs?: number;
-  readonly timeoutMs?: number;
-  readonly deadlineMs?: number;
-}
 
 /** Replies one after the other; one more than there are breaks the connection, and the case. */
 function inTurn(replies: readonly Reply[]): () => Reply {
@@ -63,14 +55,13 @@ async function checkOutcome(t: Test, client: AcuityClient, expected: Expected): 
   t.ok(outcome instanceof errors.AcuityError);
   t.equal((outcome as Error).name, error);
   t.ok((outcome as Error).message.includes(has), `${(outcome as Error).message} has ${has}`);
-  for (const [name, value] of Object.entries(fields)) {
+  for (const [name, value] of Object.entries(fields))
     t.strictSame((outcome as unknown as Named)[name], value, name);
-  }
 }
 
 interface RetryCase {
   readonly name: string;
-  readonly options?: CaseOptions;
+  readonly options?: Partial<RetryOptions> & Pick<AcuityClientOptions, 'timeoutMs' | 'deadlineMs'>;
   readonly replies: readonly Reply[];
   readonly expect: Expected & { readonly pausesMs: readonly number[] };
 }

@@ -85,17 +85,10 @@ t.test('the same figures for every format and number of files; nothing is writte
     ORDER BY i`;
   const joined = await judged(t, [], { sql });
   t.strictSame(joined.figures?.outcomes[0], one?.outcomes[0], joined.said);
-  t.strictSame(
-    joined.figures?.outcomes[1]?.pooled.auc,
-    one?.outcomes[1]?.pooled.auc,
-    '0 and 1 are false and true',
-  );
-  t.strictSame((await filesBelow(dir)).toSorted(), [
-    'many/a.ndjson',
-    'many/b.ndjson',
-    'one.csv',
-    'one.ndjson',
-  ]);
+  const [got, expected] = [joined.figures, one].map((figures) => figures?.outcomes[1]?.pooled.auc);
+  t.strictSame(got, expected, '0 and 1 are false and true');
+  const left = (await filesBelow(dir)).toSorted();
+  t.strictSame(left, ['many/a.ndjson', 'many/b.ndjson', 'one.csv', 'one.ndjson']);
 });
 
 t.test('scores are those of acuity score with the same past, and without what was measured', async (t) => {
@@ -165,11 +158,8 @@ t.test('what is missing or misnamed ends the run with what to do', async (t) => 
   t.match(none, { code: 65, figures: undefined, said: /no scored night has a number in tired/ });
   const whose = ['--person', 'person', '--order', 'night'];
   const unknown = await acuity(['judge', path, ...whose, '--outcome', 'tierd:-attention']);
-  t.match(unknown, {
-    code: 64,
-    stdout: '',
-    stderr: /there is no field "tierd" beside the session in the first rows/,
-  });
+  const stderr = /there is no field "tierd" beside the session in the first rows/;
+  t.match(unknown, { code: 64, stdout: '', stderr });
   const cases: readonly (readonly [args: string, said: RegExp])[] = [
     ['--outcome tired:alertness', /column:score or column:-score/],
     ['--outcome a:stress --outcome a:-stress', /It stands there twice/],

@@ -115,11 +115,8 @@ t.test(
 );
 
 t.test('a second server on one key file says so, once; a crash leaves no such warning behind', async (t) => {
-  const folder = join(
-    t.testdir(),
-    'a folder whose path is longer than that of a socket may be',
-    'x'.repeat(99),
-  );
+  const name = 'a folder whose path is longer than that of a socket may be';
+  const folder = join(t.testdir(), name, 'x'.repeat(99));
   mkdirSync(folder, { recursive: true });
   const env = { ACUITY_KEYS: `file:${join(folder, 'keys.json')}` };
   const warnings = ({ output }: RunningServer): number =>

@@ -17,9 +17,7 @@ import { until } from '../fixtures/until.js';
  * measured, explained, and as providers recorded them. The connection holds each answer to the document.
  */
 
-const server = await startServer(t, {
-  env: { ACUITY_LOG_LEVEL: 'info', ACUITY_ACCESS_LOG_EVERY: '1' },
-});
+const server = await startServer(t, { env: { ACUITY_LOG_LEVEL: 'info', ACUITY_ACCESS_LOG_EVERY: '1' } });
 const open = (): Promise<Connection> => Connection.open(server.port, t);
 const connection = await open();
 
@@ -178,10 +176,9 @@ t.test('a day is held against typical, the last nights or the usual; all its num
     const total = weights.reduce((sum, weight) => sum + weight, 0);
     return longRun.reduce((sum, one, index) => sum + (weights[index] ?? NaN) * (of(one) ?? NaN), 0) / total;
   };
-  const usual = night(
-    mean(({ sleepTimeSeconds }) => sleepTimeSeconds) / 3600,
-    mean(({ HR_night }) => HR_night?.[0]),
-  );
+  const hours = mean(({ sleepTimeSeconds }) => sleepTimeSeconds) / 3600;
+  const heart = mean(({ HR_night }) => HR_night?.[0]);
+  const usual = night(hours, heart);
   const past_sessions = nights.slice(day - 5, day);
   const past_targets = answers.slice(day - 5, day).map(scoresOf);
   const expected = await predict({ current_session: usual, past_sessions, past_targets, explain: true });

@@ -309,14 +309,9 @@ async function copies(t: Test, page: Page, server: RunningServer): Promise<void>
   });
   symlinkSync(join(REPOSITORY, 'dist/client'), join(folder, 'node_modules/acuity-client/client'));
   const types = `--typeRoots ${join(REPOSITORY, 'node_modules/@types')} --types node`.split(' ');
-  const compiler = `--strict --module nodenext --target es2022 --skipLibCheck --ignoreConfig copied.ts`.split(
-    ' ',
-  );
-  run(
-    process.execPath,
-    [join(REPOSITORY, 'packages/build-tools/node_modules/typescript/bin/tsc'), ...types, ...compiler],
-    folder,
-  );
+  const strict = '--strict --module nodenext --target es2022 --skipLibCheck --ignoreConfig'.split(' ');
+  const compiler = join(REPOSITORY, 'packages/build-tools/node_modules/typescript/bin/tsc');
+  run(process.execPath, [compiler, ...types, ...strict, 'copied.ts'], folder);
   t.equal(run(process.execPath, ['copied.js'], folder).trim(), inspect(scores));
 
   const python = join(REPOSITORY, '.build/python/bin/python');

@@ -17,10 +17,8 @@ t.test('so many numbers from a demo key are read or refused, and the next record
   const bodies = LONG_PROVIDERS.flatMap((provider) => COUNTS.map((count) => [provider, count] as const));
   const server = await startServer(t, { keys: bodies.map(() => ({ kind: 'demo' })) });
   for (const [index, [provider, count]] of bodies.entries()) {
-    const { status, body } = await server.predict(
-      longRecording(provider, count),
-      server.keys[index + 1]?.key,
-    );
+    const key = server.keys[index + 1]?.key;
+    const { status, body } = await server.predict(longRecording(provider, count), key);
     t.ok(status === 200 || status === 422, `${provider}, ${count}: ${status}`);
     if (count > 400_000) t.match(JSON.parse(body), { detail: [{ type: 'too_long', msg: /400000 values/ }] });
     t.equal((await server.predict(SOUND)).status, 200);

@@ -50,9 +50,8 @@ t.test('a shadow model beside the one that answers', async (t) => {
   const bad = copyModel(join(folder, 'bad'));
   replaceFile(bad, manifestOf(bad).graphs.base.file, 'no graph');
   const rival = await half(folder);
-  const server = await startServer(t, {
-    env: { ...loopsOf(2), ACUITY_SHADOW_MODEL: link, ACUITY_SHADOW_SHARE: '1' },
-  });
+  const env = { ...loopsOf(2), ACUITY_SHADOW_MODEL: link, ACUITY_SHADOW_SHARE: '1' };
+  const server = await startServer(t, { env });
   // Networks are compared: what was measured moves the answer, and no difference.
   const measured = { history: '', night: '2026-01-11', measurements: [{ score: 'attention', value: 99 }] };
   const score = async (index = 0): Promise<void> => {
@@ -64,13 +63,11 @@ t.test('a shadow model beside the one that answers', async (t) => {
   /** Looks, and scores meanwhile where `isUnderLoad`. */
   async function untilMetrics(holds: (series: Series[]) => boolean, isUnderLoad = false): Promise<Series[]> {
     let series: Series[] = [];
-    await until(
-      async () => {
-        if (isUnderLoad) await score();
-        return holds((series = await metricsOf(server.adminPort)));
-      },
-      isUnderLoad ? 1 : 100,
-    );
+    const look = async (): Promise<boolean> => {
+      if (isUnderLoad) await score();
+      return holds((series = await metricsOf(server.adminPort)));
+    };
+    await until(look, isUnderLoad ? 1 : 100);
     return series;
   }
 
@@ -82,9 +79,8 @@ t.test('a shadow model beside the one that answers', async (t) => {
     symlinkSync(rival, link);
     await untilMetrics(isInForce('half/1.0.0'));
     for (let index = 0; index < REQUESTS; index++) await score(index);
-    const series = await untilMetrics(
-      (series) => valueOf(series, 'acuity_shadow_compared_total') === REQUESTS,
-    );
+    const areCompared = (series: Series[]) => valueOf(series, 'acuity_shadow_compared_total') === REQUESTS;
+    const series = await untilMetrics(areCompared);
     t.equal(valueOf(series, 'acuity_shadow_dropped_total'), 0);
     t.equal(valueOf(series, 'acuity_shadow_run_seconds_count'), REQUESTS);
     const { shadow } = await startEvent<{ readonly shadow: Differences }>(server.adminPort);
@@ -99,10 +95,8 @@ t.test('a shadow model beside the one that answers', async (t) => {
 
   await t.test('refused, changed and removed: no request fails', async (t) => {
     turnLink(link, bad);
-    const refused = await untilMetrics(
-      (series) => valueOf(series, 'acuity_shadow_model_refused') === 1,
-      true,
-    );
+    const isRefused = (series: Series[]) => valueOf(series, 'acuity_shadow_model_refused') === 1;
+    const refused = await untilMetrics(isRefused, true);
     t.ok(isInForce('half/1.0.0')(refused), 'the one before stays');
     await until(() => server.output().includes('shadow model refused')); // the log follows its metric
     turnLink(link, MODEL);

@@ -104,18 +104,14 @@ t.test('of two starts at a stale path one serves', { skip }, async (t) => {
 t.test('a folder that is absent, or of another user', { skip }, async (t) => {
   const path = fresh(t);
   const none = join(path, 'none', 'a.sock');
-  await t.rejects(takeSocketPaths(none, [none]), {
-    name: 'OperatorError',
-    message: /: no such file or directory/,
-  });
+  const message = /: no such file or directory/;
+  await t.rejects(takeSocketPaths(none, [none]), { name: 'OperatorError', message });
   if (process.getuid?.() !== 0) return;
   // Root without its right to write anywhere: as another user it might not read this clone.
   chownSync(dirname(path), 65534, 65534);
   const under = ['setpriv', '--bounding-set=-dac_override'];
-  t.match(await refused(path, loopsOf(1), under), {
-    code: 1,
-    said: /cannot listen on \S+: permission denied \(EACCES\)/,
-  });
+  const said = /cannot listen on \S+: permission denied \(EACCES\)/;
+  t.match(await refused(path, loopsOf(1), under), { code: 1, said });
 });
 
 t.test('a path that another has taken since is not removed', { skip }, async (t) => {

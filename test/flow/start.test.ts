@@ -70,9 +70,8 @@ for (const { name, env, nodeOptions = [], damage, told } of CASES) {
 }
 
 t.test('a service without a valid key says so at the start, with the command', async (t) => {
-  const server = runServer(t, {
-    env: { ACUITY_KEYS: `file:${join(t.testdir(), 'keys.json')}`, ACUITY_LOG_LEVEL: 'warn' },
-  });
+  const env = { ACUITY_KEYS: `file:${join(t.testdir(), 'keys.json')}`, ACUITY_LOG_LEVEL: 'warn' };
+  const server = runServer(t, { env });
   await server.says(/no key is valid[^\n]*keys issue --kind demo/);
   server.child.kill('SIGTERM');
   t.match(await server.exited, { code: 0 });

@@ -73,14 +73,10 @@ t.test('however a body comes, it is read whole, paid for, and then holds nothing
       fc.boolean(),
       fc.boolean(),
       (length, cuts, isCut, isDeclared) => {
-        const pieces = split(
-          NUMBERED.subarray(0, length),
-          cuts.map((share) => Math.floor(share * length)),
-        );
-        const { outcome, bytes, blocks } = read(pieces, budget, {
-          isCut,
-          declaredBytes: isDeclared ? length : 0,
-        });
+        const places = cuts.map((share) => Math.floor(share * length));
+        const pieces = split(NUMBERED.subarray(0, length), places);
+        const declaredBytes = isDeclared ? length : 0;
+        const { outcome, bytes, blocks } = read(pieces, budget, { isCut, declaredBytes });
         if (budget.heldBytes !== 0) throw new Error(`${budget.heldBytes} bytes are held`);
         if (length > BYTES_MAX) return outcome === 'tooLarge';
         if (blocks !== furtherBlocks(length)) throw new Error(`${blocks} blocks`);
@@ -119,12 +115,8 @@ t.test('bodies that are kept never share memory, however often their memory is g
 });
 
 t.test('a block costs as it begins, the first one nothing', async (t) => {
-  t.strictSame(
-    [0, 1, BLOCK_BYTES, BLOCK_BYTES + 1, 2 * BLOCK_BYTES, 2 * BLOCK_BYTES + 1, 1_400_000, NaN].map(
-      furtherBlocks,
-    ),
-    [0, 0, 0, 1, 1, 2, 21, 0],
-  );
+  const lengths = [0, 1, BLOCK_BYTES, BLOCK_BYTES + 1, 2 * BLOCK_BYTES, 2 * BLOCK_BYTES + 1, 1_400_000, NaN];
+  t.strictSame(lengths.map(furtherBlocks), [0, 0, 0, 1, 1, 2, 21, 0]);
 });
 
 t.test('what one key may hold leaves room for others, over all event loops', async (t) => {

@@ -98,10 +98,8 @@ t.test('the packed client', async (t) => {
     t.test(`types under strict, as ${name}`, async (t) => {
       const options = { module, moduleResolution, strict: true, noEmit: true, types: [] };
       const files = { bundler: ['use.mts'], node10: ['use.cts'] }[name as string] ?? ['use.mts', 'use.cts'];
-      const program = ts.createProgram(
-        files.map((file) => join(folder, file)),
-        { ...options, target: ts.ScriptTarget.ES2022 },
-      );
+      const paths = files.map((file) => join(folder, file));
+      const program = ts.createProgram(paths, { ...options, target: ts.ScriptTarget.ES2022 });
       const mistakes = ts
         .getPreEmitDiagnostics(program)
         .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));

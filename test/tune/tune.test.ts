@@ -4,9 +4,8 @@ import { acuity } from '../fixtures/scripts.js';
 t.test('a tiny budget is kept and still gives a block that can be pasted', async (t) => {
   const { code, stdout, stderr } = await acuity(['tune', '--minutes', '0.12', '--connections', '8']);
   t.equal(code, 0, stderr);
-  for (const name of ['HTTP_THREADS', 'WORKERS', 'INTRA_OP_THREADS', 'BATCH_MAX']) {
+  for (const name of ['HTTP_THREADS', 'WORKERS', 'INTRA_OP_THREADS', 'BATCH_MAX'])
     t.match(stdout, new RegExp(`^ACUITY_${name}=\\d+$`, 'm'));
-  }
   t.match(stdout, /^# (expected here, saturated: \d+|not measured)/m);
   t.match(stderr, /^acuity tune: round 1 of \d+: \d+ settings?$/m);
   const isDuel = /^acuity tune: pair 1/m.test(stderr);

@@ -44,9 +44,8 @@ export function writeDistribution(folder) {
   cpSync(join(ROOT, CLIENT), join(folder, 'python/acuity_client'), { recursive: true, filter });
   const { platform, arch, versions } = process;
   const isKept = (path) => isServed(path, { platform, arch, abi: versions.modules });
-  for (const path of shippedPackages()) {
+  for (const path of shippedPackages())
     cpSync(join(ROOT, path), join(folder, path), { recursive: true, dereference: true, filter: isKept });
-  }
   mkdirSync(join(folder, 'bin'));
   cpSync(process.execPath, join(folder, 'bin/node'), { dereference: true });
   writeFileSync(join(folder, 'bin/acuity'), PROGRAM);

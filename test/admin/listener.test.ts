@@ -190,9 +190,8 @@ t.test('half heads and pages that wait take no places from probes', async (t) =>
   await Promise.all(heads.map((connection) => connection.write('GET /readyz HTTP/1.1\r\nHost: a')));
   const pages = await Promise.all(Array.from({ length: 64 }, () => Connection.open(admin.port)));
   t.teardown(() => [...heads, ...pages].forEach((connection) => connection.destroy()));
-  await Promise.all(
-    pages.map((connection) => connection.write('GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n')),
-  );
+  const page = 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n';
+  await Promise.all(pages.map((connection) => connection.write(page)));
   for (let probe = 0; probe < 60; probe++) t.equal((await get('/readyz')).status, 200);
   t.match(await get('/metrics'), { status: 503, body: '{"detail":"Service overloaded"}' });
   await Promise.all(heads.slice(0, 96).map((connection) => connection.closed()));

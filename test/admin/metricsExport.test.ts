@@ -23,9 +23,8 @@ function scene() {
 
 t.test('every metric of the catalogue is exported with its help and type', async (t) => {
   const text = scene().text();
-  for (const { name, help, type } of [...Object.values(METRICS), ...Object.values(PROCESS_METRICS)]) {
+  for (const { name, help, type } of [...Object.values(METRICS), ...Object.values(PROCESS_METRICS)])
     t.ok(text.includes(`# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${name}`), name);
-  }
   t.ok(text.includes(String.raw`acuity_model_info{version="1\"\\\n"} 1` + '\n'), 'labels are escaped');
 });
 

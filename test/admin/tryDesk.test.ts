@@ -63,10 +63,8 @@ t.test('on a loopback address a night is scored without a key, and kept nowhere'
   t.match(await post({ 'x-api-key': KEY }), { status: 200, headers, body: SCORED });
   t.strictSame(bodies, [BODY]);
   t.equal(leftOfDay(), 2);
-  t.strictSame(JSON.parse((await get('/try/service')).body), {
-    address: { host: '0.0.0.0', port: 8080 },
-    needsKey: false,
-  });
+  const told: unknown = JSON.parse((await get('/try/service')).body);
+  t.strictSame(told, { address: { host: '0.0.0.0', port: 8080 }, needsKey: false });
 });
 
 t.test('on other addresses it needs a key, which is charged within its limits', async (t) => {

@@ -87,10 +87,8 @@ t.test('the usage file is the owner’s alone and holds counts by id', async (t)
   await keyring.close();
   t.strictSame(problems, []);
   const path = join(folder, 'keys.usage.json');
-  t.strictSame(JSON.parse(await readFile(path, 'utf8')), {
-    version: 1,
-    days: [{ day: 20_000, used: { [record.id]: 2 } }],
-  });
+  const days = [{ day: 20_000, used: { [record.id]: 2 } }];
+  t.strictSame(JSON.parse(await readFile(path, 'utf8')), { version: 1, days });
   t.equal((await stat(path)).mode & 0o777, 0o600);
 });
 
@@ -100,10 +98,8 @@ t.test('a damaged usage file stops the start and is left alone', async (t) => {
   const path = join(folder, 'keys.usage.json');
   for (const text of ['', '{"version":1,"days":[{"day":20000,"used":{"key_a":-1}}]}']) {
     await writeFile(path, text);
-    await t.rejects(start({ keys, usage }), {
-      name: 'KeyStoreError',
-      message: /keys\.usage\.json is damaged, or of another version: delete it/,
-    });
+    const message = /keys\.usage\.json is damaged, or of another version: delete it/;
+    await t.rejects(start({ keys, usage }), { name: 'KeyStoreError', message });
     t.equal(await readFile(path, 'utf8'), text);
   }
 });
@@ -158,11 +154,8 @@ t.test('a key keeps its keyIndex and its counts while other keys change', async 
 });
 
 t.test('more keys than keyIndexes stop the start', async (t) => {
-  const records = [1, 2].map(() => issue({ kind: 'demo' }, NOON_MS).record);
-  await t.rejects(start({ keys: storeOf(records), keysMax: 1 }), {
-    name: 'KeyStoreError',
-    message: /no room/,
-  });
+  const keys = storeOf([1, 2].map(() => issue({ kind: 'demo' }, NOON_MS).record));
+  await t.rejects(start({ keys, keysMax: 1 }), { name: 'KeyStoreError', message: /no room/ });
 });
 
 t.test('a key without room is refused and told, and no revocation waits for it', async (t) => {

@@ -183,9 +183,8 @@ t.test('a store that is gone, and comes back', { skip }, async (t) => {
     await until(() => first.report().then(async () => (await kept.say('HLEN', 'acuity:replicas')) === ':1'));
     for (const token of ['SET', 'DEL']) {
       await kept.say(token, 'acuity:keys:token', ...(token === 'SET' ? ['left'] : []));
-      await t.rejects(issueAt(t, url, { kind: 'live' }), {
-        message: /go on with the keys they have: import those/,
-      });
+      const message = /go on with the keys they have: import those/;
+      await t.rejects(issueAt(t, url, { kind: 'live' }), { message });
     }
     t.equal(await keys.insertMissing(records), records.length);
     await until(() => !first.keyring.isStoreEmpty);
@@ -261,9 +260,8 @@ t.test('each unsupported key store has its message', { skip }, async (t) => {
     const { keys } = await openAt(t, url);
     const { record } = issue({ kind: 'live' }, Date.now());
     const calls = [keys.insert(record), keys.amend('key_1', (was) => ({ record: was }))];
-    return Promise.all(
-      calls.map((call) => call.then(String, (error: Error) => `${error.name}: ${error.message}`)),
-    );
+    const said = (error: Error): string => `${error.name}: ${error.message}`;
+    return Promise.all(calls.map((call) => call.then(String, said)));
   };
   const nodes = [1, 2].map(() => startStore(t, { args: ['--cluster-enabled', 'yes'] }));
   const [whole, part] = (await Promise.all(nodes)) as [RunningStore, RunningStore];
@@ -302,9 +300,8 @@ t.test('a user of the store with the rights that the documents name', { skip }, 
   const stranger = await openAt(t, location.replace('pass%20word', 'secret'));
   await t.rejects(stranger.keys.list(), { name: 'KeyStoreError', message: /WRONGPASS (?!.*secret)/ });
   const locked = await startStore(t, { args: ['--requirepass', 'secret'] });
-  await t.rejects((await openAt(t, locked.url)).keys.list(), {
-    message: /^the key store wants a password; .*NOAUTH/,
-  });
+  const message = /^the key store wants a password; .*NOAUTH/;
+  await t.rejects((await openAt(t, locked.url)).keys.list(), { message });
 });
 
 const skipTls = skip || WITHOUT_OPENSSL;

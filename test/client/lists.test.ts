@@ -86,16 +86,11 @@ t.test('lists', async (t) => {
 });
 
 async function check(t: Test, one: ListCase): Promise<void> {
-  const {
-    options: { timeoutMs = 10_000, deadlineMs = 60_000, ...retry } = {},
-    lists,
-    replies = [],
-    expect,
-  } = one;
+  const { options = {}, lists, replies = [], expect } = one;
+  const { timeoutMs = 10_000, deadlineMs = 60_000, ...retry } = options;
   const left = [...replies];
-  const { url, received } = await startScripted(t, (body) =>
-    replyTo(body as PredictionRequestBody[], left.shift()),
-  );
+  const reply = (body: unknown) => replyTo(body as PredictionRequestBody[], left.shift());
+  const { url, received } = await startScripted(t, reply);
   const { client, pauses } = clientTo(t, url, { retry, timeoutMs, deadlineMs });
   const outcomes: Outcome<unknown>[] = [];
   let thrown: unknown;
@@ -207,9 +202,8 @@ t.test('a list that was split is finished before what ends the run is told', asy
 
 t.test('limits out of range are refused at once', async (t) => {
   const { client } = clientTo(t, 'http://127.0.0.1:1');
-  for (const options of [{ listMax: 0 }, { listMax: 1_001 }, { listMax: 1.5 }, { listBytesMax: 0 }]) {
+  for (const options of [{ listMax: 0 }, { listMax: 1_001 }, { listMax: 1.5 }, { listBytesMax: 0 }])
     t.throws(() => client.predictMany([], options), { name: 'RangeError' });
-  }
 });
 
 t.test('no error of a run shows a value', async (t) => {

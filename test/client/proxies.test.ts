@@ -9,9 +9,8 @@ import { listening } from '../fixtures/until.js';
 /** Another Node to try it with: from 24 on it looks for proxies in the environment, where it is told to. */
 const node = process.env['PROXY_NODE'] ?? process.execPath;
 const LOOKS_FROM = 24;
-const major = Number(
-  spawnSync(node, ['-p', 'process.versions.node'], { encoding: 'utf8' }).stdout.split('.')[0],
-);
+const version = spawnSync(node, ['-p', 'process.versions.node'], { encoding: 'utf8' }).stdout;
+const major = Number(version.split('.')[0]);
 const skip =
   major < LOOKS_FROM && `Node ${major} knows no proxies of the environment (PROXY_NODE names another)`;
 

@@ -118,9 +118,7 @@ const CASES: {
   tracesMax: ['ACUITY_TRACES_MAX', 50, '0', 0, '-1|10001|1.5'],
   otelSdkDisabled: ['OTEL_SDK_DISABLED', '', 'True', 'True', 'yes|1'],
 };
-const DEFAULTS = Object.fromEntries(
-  Object.entries(CASES).map(([field, [, byDefault]]) => [field, byDefault]),
-);
+const DEFAULTS = Object.fromEntries(Object.entries(CASES).map(([name, [, byDefault]]) => [name, byDefault]));
 
 t.test('an empty environment gives the defaults, frozen', async (t) => {
   const config = configOf({ HOME: '/root', ACUITYX: 'not ours' });

@@ -27,9 +27,8 @@ t.test('the systemd unit is one that systemd takes', { skip }, async (t) => {
 t.test('one platform’s native libraries stay, and of what serves no maps', async (t) => {
   const modules = t.testdir();
   const uws = ['uws_linux_x64_115.node', 'uws_linux_x64_127.node', 'uws_darwin_arm64_115.node', 'uws.js'];
-  const runtimes = ['linux/x64', 'linux/arm64', 'darwin/arm64'].map(
-    (place) => `napi-v6/${place}/library.node`,
-  );
+  const places = ['linux/x64', 'linux/arm64', 'darwin/arm64'];
+  const runtimes = places.map((place) => `napi-v6/${place}/library.node`);
   const others = ['other/esm/a.js', 'other/esm/a.js.map'];
   writeFiles(modules, {
     ...Object.fromEntries(uws.map((name) => [`uWebSockets.js/${name}`, ''])),

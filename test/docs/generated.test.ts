@@ -19,7 +19,6 @@ t.test('what is generated is what `npm run docs` writes', async (t) => {
   const layout = { 'src/night/layout.ts': recordLayout() };
   const made = [await documents(cleanEnvironment()), await nights(), await ruleTables(), layout];
   const texts = Object.assign({}, ...made) as Texts;
-  for (const [path, text] of Object.entries(texts)) {
+  for (const [path, text] of Object.entries(texts))
     t.equal(comparable(textOf(path)), comparable(text), `${path}: npm run docs`);
-  }
 });

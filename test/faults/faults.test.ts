@@ -14,9 +14,8 @@ for (const part of PARTS) {
     const { stdout, stderr } = await ended(process.execPath, [MAIN, part, '--short', '--json']);
     const [outcome] = JSON.parse(stdout || '[]') as Outcome[];
     t.equal(outcome?.name, part, stderr);
-    for (const { what, tried, held, skipped, failures } of outcome?.trials ?? []) {
+    for (const { what, tried, held, skipped, failures } of outcome?.trials ?? [])
       t.equal(held, tried, `${what}: ${failures.join('; ')}`, { skip: skipped ?? false });
-    }
   });
 }
 

@@ -45,11 +45,7 @@ function watch(page: Page): After {
     ]);
     const answer = (await response.json()) as Answer;
     const shown = String(Math.round(Number(answer.attention)));
-    await page.waitForFunction(
-      (text) => globalThis.document.querySelector('[data-score=attention] b')?.textContent === text,
-      shown,
-      WAIT,
-    );
+    await page.waitForSelector(`[data-score=attention] b:text-is("${shown}")`, WAIT);
     return answer;
   };
 }
@@ -92,13 +88,8 @@ const WORKS: Readonly<Record<string, (t: Test, page: Page, after: After) => Prom
     const second = await after(() => page.click('#next'));
     t.match(second.explanation, { against: 'last nights', quality: { sessions: 1 } });
     await page.click('#week');
-    await page.waitForFunction(
-      () =>
-        globalThis.document.getElementById('past')?.textContent?.startsWith('8 nights') === true &&
-        globalThis.document.querySelector('#next:enabled') !== null,
-      undefined,
-      WAIT,
-    );
+    await page.waitForSelector('#past:text-matches("^8 nights")', WAIT);
+    await page.waitForSelector('#next:enabled', WAIT);
     const ninth = await after(() => page.click('text=Short night'));
     t.equal(ninth.explanation.quality.sessions, 5);
     const again = await after(() => page.click('#forget'));
@@ -191,9 +182,8 @@ t.test('the pages', { skip: WITHOUT_BROWSER }, async (t) => {
       t.match(await opened.page.locator('.samples pre:visible').innerText(), /^export ACUITY_URL/);
       const { height = 0 } = (await opened.page.locator('.contents').boundingBox()) ?? {};
       t.equal(height > 200, look === DESK, 'the contents stand at the side where there is room');
-      const sample = opened.page.locator('details', {
-        has: opened.page.getByText('TypeScript', { exact: true }),
-      });
+      const title = opened.page.getByText('TypeScript', { exact: true });
+      const sample = opened.page.locator('details', { has: title });
       await sample.locator('summary').click();
       t.match(await sample.locator('pre').innerText(), 'AcuityClient.fromEnvironment');
       for (const details of await opened.page.locator('details:not([name])').all())
@@ -240,11 +230,7 @@ t.test('the pages', { skip: WITHOUT_BROWSER }, async (t) => {
     await page.waitForSelector('#status.calm', WAIT);
     server.signal('SIGTERM');
     await page.waitForSelector('#status.amber, #status.red', WAIT);
-    await page.waitForFunction(
-      () => globalThis.document.getElementById('sentence')?.textContent?.startsWith('All is well') !== true,
-      undefined,
-      WAIT,
-    );
+    await page.waitForSelector('#sentence:not(:text-matches("^All is well"))', WAIT);
     t.notMatch(server.output(), /current_session|HR_night|acu1\./, 'nothing of what was tried is logged');
   });
 });

@@ -197,18 +197,15 @@ t.test('the same nights and seed give the same verdict; the order of people does
   const people = peopleOf(18, { people: 40, score: 0.2 });
   const verdict = verdictOf(people);
   t.strictSame(verdictOf(people), verdict);
-  const [one, other] = [verdict, verdictOf(people.toReversed())].map(
-    ({ estimates }) => estimates.views.pooled,
-  );
+  const verdicts = [verdict, verdictOf(people.toReversed())];
+  const [one, other] = verdicts.map(({ estimates }) => estimates.views.pooled);
   t.ok(Math.abs((one?.goes.score.value ?? 0) - (other?.goes.score.value ?? 1)) < 1e-12);
 });
 
 t.test('more people than blocks: intervals stay what they are', async (t) => {
   const width = (people: number): number => {
-    const [low, high] = intervalOf(
-      verdictOf(peopleOf(19, { people, nights: 3, score: 0.3 })).estimates.views.pooled.goes.score,
-      0.05,
-    );
+    const { estimates } = verdictOf(peopleOf(19, { people, nights: 3, score: 0.3 }));
+    const [low, high] = intervalOf(estimates.views.pooled.goes.score, 0.05);
     return high - low;
   };
   const ratio = width(8_000) / width(2_000);

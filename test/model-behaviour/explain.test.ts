@@ -97,9 +97,8 @@ t.test('contributions are what plain requests of all mixtures give', async (t) =
 
 t.test('the answer in docs is what the network answers', async (t) => {
   const saved = JSON.parse(textOf('docs/examples/explained.json')) as { inference_time_ms: number };
-  const { scores, said } = await explain(
-    JSON.parse(textOf('docs/examples/explain.json')) as PredictionRequestBody,
-  );
+  const body = JSON.parse(textOf('docs/examples/explain.json')) as PredictionRequestBody;
+  const { scores, said } = await explain(body);
   const plain = respond(scores, 0, saved.inference_time_ms, bundle.manifest.thresholds);
   t.strictSame(JSON.parse(withFields(plain, { explanation: JSON.stringify(said) })), saved);
 });

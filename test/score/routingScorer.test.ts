@@ -39,9 +39,8 @@ t.test('plain requests run while explained ones wait for theirs', async (t) => {
   const told: string[] = [];
   scorer.admit(requestOfAge(1), caller(told, 'first'));
   t.equal(explained(), undefined, 'no explanation was requested');
-  for (const name of ['why', 'why too']) {
+  for (const name of ['why', 'why too'])
     t.equal(scorer.admitExplained(requestOfAge(2), caller(told, name)), 'admitted');
-  }
   t.equal(scorer.queued, 3);
   await turn();
   scorer.admit(requestOfAge(3), caller(told, 'second'));

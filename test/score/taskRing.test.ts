@@ -23,9 +23,7 @@ t.test('tasks arrive whole and in their order, as many at once as a worker holds
   const [writer, reader] = [new TaskRingWriter(ring), new TaskRingReader(ring)];
   for (let round = 0; round < 100; round += BATCHES_PER_WORKER) {
     for (let next = 0; next < BATCHES_PER_WORKER; next++) writer.send(task(round + next));
-    for (let next = 0; next < BATCHES_PER_WORKER; next++) {
-      t.strictSame(reader.next(), task(round + next));
-    }
+    for (let next = 0; next < BATCHES_PER_WORKER; next++) t.strictSame(reader.next(), task(round + next));
   }
 });
 

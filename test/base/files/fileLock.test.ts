@@ -51,10 +51,9 @@ for (const [name, holder] of Object.entries(standing)) {
     const path = join(t.testdir(), 'lock');
     await symlink(holder, path);
     const [host = '', pid = ''] = holder.split(':');
-    await t.rejects(
-      withFileLock(path, 20, async () => t.fail('two holders')),
-      { name: 'FileLockError', message: `${path} is held by process ${pid} on ${host}: wait until it ends` },
-    );
+    const second = withFileLock(path, 20, async () => t.fail('two holders'));
+    const message = `${path} is held by process ${pid} on ${host}: wait until it ends`;
+    await t.rejects(second, { name: 'FileLockError', message });
     t.equal(await readlink(path), holder);
   });
 }

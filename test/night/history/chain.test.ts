@@ -392,15 +392,8 @@ t.test('chains of nights are what the contract says; the last one again changes 
       const got = step(parser, text, day ?? NaN, record, given);
       ignored += tooLate.length;
       const ignoredNow = tooLate.map(({ score, day }) => `${score} ${dateOf(day)}`);
-      if (
-        !isSame(
-          t,
-          got.next.ignored.map(({ score, on }) => `${score} ${on}`),
-          ignoredNow,
-          'what came too late',
-        )
-      )
-        return;
+      const ignoredThen = got.next.ignored.map(({ score, on }) => `${score} ${on}`);
+      if (!isSame(t, ignoredThen, ignoredNow, 'what came too late')) return;
       const moved = measuredDifference(slow, got, day);
       if (moved !== undefined) return t.fail(moved);
       if (!isSame(t, pastOf(got), slowPast(past), 'the past')) return;
@@ -422,9 +415,8 @@ t.test('chains of nights are what the contract says; the last one again changes 
       text = got.text;
     }
   }
-  for (const [what, count] of Object.entries({ retired, replaced, late, ignored, summed })) {
+  for (const [what, count] of Object.entries({ retired, replaced, late, ignored, summed }))
     t.ok(count > CHAINS, `${what}: ${count}`);
-  }
 });
 
 function isSame(t: Test, got: readonly string[], expected: readonly string[], what: string): boolean {

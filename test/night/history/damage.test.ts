@@ -42,10 +42,8 @@ function isTaken(text: string): boolean {
 function isRefused(history: string): boolean {
   const outcome = readRequest(Buffer.from(JSON.stringify({ current_session: {}, history })), CONSTANTS);
   if (!isBodyProblem(outcome) || outcome.kind !== 'unprocessable') return false;
-  return (
-    outcome.findings.map(({ loc, type }) => `${loc.join('.')} ${type}`).join() ===
-    'body.history history_invalid'
-  );
+  const found = outcome.findings.map(({ loc, type }) => `${loc.join('.')} ${type}`);
+  return found.join() === 'body.history history_invalid';
 }
 
 function refusesAll(t: Test, damaged: readonly string[]): void {

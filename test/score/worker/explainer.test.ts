@@ -84,12 +84,10 @@ t.test('a measurement moves every mixture, the reference, the last nights and th
     near(floats[EXPLANATION.reference + score], rows[0]?.[score], `reference of ${field}`);
     near(floats[EXPLANATION.lastNights + score], expected(lastNights)[score], `last nights of ${field}`);
     const shares = slowShapley((mixture) => rows[mixture]?.[score] ?? NaN);
-    for (const [group, share] of shares.entries())
-      near(
-        floats[EXPLANATION.contributors + 5 * group + score],
-        share,
-        `${CONTRIBUTORS[group]?.group} of ${field}`,
-      );
+    for (const [group, share] of shares.entries()) {
+      const got = floats[EXPLANATION.contributors + 5 * group + score];
+      near(got, share, `${CONTRIBUTORS[group]?.group} of ${field}`);
+    }
   }
   for (const column of [1, 4]) {
     const score = scores[column] ?? NaN;

@@ -19,9 +19,8 @@ function newGraph(): Pick<GraphSession, 'inputs' | 'clear'> {
     present: new Float32Array(BATCH_MAX * PAST_MAX),
   };
   const clear = (rows: number): void => {
-    for (const input of Object.values(inputs) as Float32Array[]) {
+    for (const input of Object.values(inputs) as Float32Array[])
       input.fill(0, 0, (rows * input.length) / BATCH_MAX);
-    }
   };
   return { inputs, clear };
 }
@@ -37,9 +36,8 @@ function task(variant: GraphVariant, first: number, rows: number) {
 for (const variant of ['base', 'history'] as const) {
   t.test(`${variant}: a part of a batch is read from its rows`, async (t) => {
     const block = newBlock();
-    for (let row = 0; row < BATCH_MAX; row++) {
+    for (let row = 0; row < BATCH_MAX; row++)
       writeRow(block, row, requestOf(requestBody(variant === 'history' ? 1 + row : 0, row)));
-    }
     const [whole, part] = [newGraph(), newGraph()];
     featuriseRows(block, task(variant, 0, BATCH_MAX), whole);
     featuriseRows(block, task(variant, 2, 2), part);

@@ -45,7 +45,7 @@ export function registerScore(program: Command): void {
     .option('--again', 'score anew what is finished')
     .option(
       '--accept-bad',
-      'leave it at the bad rows of finished inputs: they give exit code 65 again and again, until this is given once',
+      'leave it at the bad rows that a former run told: they give exit code 65 again and again, until this is given once',
     )
     .option(
       '--tables',

@@ -41,7 +41,7 @@ export interface ScoreOptions extends LakeOptions {
   readonly outDir?: string | undefined;
   /** Whether finished inputs are scored too. */
   readonly again?: boolean | undefined;
-  /** Whether bad rows of finished inputs are left at that. */
+  /** Whether bad rows that a former run told are left at that. */
   readonly acceptBad?: boolean | undefined;
   /** Standard input holds many tables, each with only its own past. */
   readonly tables?: boolean;

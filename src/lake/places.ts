@@ -80,14 +80,12 @@ export class Places {
   }
 }
 
-/** Makes the folder of results. @throws OperatorError if nothing can be written there */
-export function prepareFolder(folder: string): void {
+/** Makes a folder to write to. @throws OperatorError with the remedy if nothing can be written there */
+export function prepareFolder(folder: string, remedy: string): void {
   try {
     mkdirSync(folder, { recursive: true });
     accessSync(folder, constants.W_OK);
   } catch (error) {
-    throw new OperatorError(
-      `${folder} can't be written to (${systemReason(error)}): --out-dir names another folder`,
-    );
+    throw new OperatorError(`${folder} can't be written to (${systemReason(error)}): ${remedy}`);
   }
 }

@@ -103,9 +103,9 @@ export class Run {
     return this.options.files.length === 0 && this.options.sql === undefined;
   }
 
-  /** Whether finished inputs have bad rows that were not accepted. */
-  get hasFormerBad(): boolean {
-    return this.results?.hasFormerBad === true;
+  /** Whether an input has bad rows that were not accepted. */
+  get hasBad(): boolean {
+    return this.results?.hasBad ?? this.tally.badLines > 0;
   }
 
   /** People with histories in memory. */
@@ -152,7 +152,7 @@ export class Run {
         if (part.name !== input.name) for (const warning of warnings) this.tellOnce(part.name, warning);
       }
     this.current = undefined;
-    for (const folder of this.foldersOf(todo)) prepareFolder(folder);
+    for (const folder of this.foldersOf(todo)) prepareFolder(folder, '--out-dir names another folder');
     return todo;
   }
 

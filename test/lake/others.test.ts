@@ -182,7 +182,7 @@ t.test('a lake in S3 is scored to S3, a Delta table by --sql: as the file is', {
   // Before any row is scored: a store that lacks the bucket, and a key that the engine reads as another one.
   const refused = async (from: string, to: string, said: RegExp): Promise<void> =>
     void t.match(await run(from, ...httpfs, '--out-dir', to), { stderr: said });
-  await refused(file, 's3://nowhere', /there is no such bucket: make it first/);
+  await refused(file, 's3://nowhere', /there is no such bucket: check its name, or make it/);
   await refused('s3://nights/lake', 's3://scores/odd', /reads what follows \? as settings: rename/);
   await python('hive.py', ['put', `${file}.delta`], env);
   await refused('s3://nights/lake', 's3://scores/versions', /lake is a Delta table, .* hold deleted rows/);

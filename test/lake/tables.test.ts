@@ -32,9 +32,8 @@ const DAMAGES = Number(process.env['ACUITY_TEST_DAMAGES'] ?? 10);
 /** Sessions as they come: whole samples, some missing, some empty, some that are refused. */
 const ALL = Array.from({ length: ROWS }, (_, row): TableRow => {
   const session: Record<string, unknown> = { ...SESSIONS[row % 32]?.current_session };
-  for (const [name, value] of Object.entries(session)) {
+  for (const [name, value] of Object.entries(session))
     if (Array.isArray(value)) session[name] = (value as number[]).map(Math.round);
-  }
   if (row % 5 === 1) session['HR_day_1h'] = [];
   if (row % 7 === 2) session['RR_night'] = null;
   if (row % 11 === 3) session['sex'] = null;

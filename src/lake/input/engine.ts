@@ -253,7 +253,7 @@ const KNOWN: readonly (readonly [RegExp, string])[] = [
     /Maximum line size/i,
     'a line is longer than the engine takes: leave it out, or read the file without --sql',
   ],
-  [/NoSuchBucket|bucket does not exist/i, 'there is no such bucket: make it first'],
+  [/NoSuchBucket|bucket does not exist/i, 'there is no such bucket: check its name, or make it first'],
   [/encrypted/i, 'it is encrypted: decrypt it first'],
   [/could not allocate|Out of Memory/i, 'it takes more memory than --memory allows: raise that'],
   [/No magic bytes|too small to be a Parquet/i, 'it is no Parquet file, or its end is missing'],

@@ -164,7 +164,7 @@ function queryInput(query: InputQuery, { to, outDir = '.' }: FindOptions): Input
   const stem = query.sql === undefined ? 'sorted' : 'query';
   return {
     path: first?.path ?? '',
-    name: query.sql === undefined ? `${more.length + 1} files` : 'the query',
+    name: query.sql === undefined ? 'the sorted table' : 'the query',
     format: first?.format ?? 'parquet',
     query,
     ...resultOf(outDir, stem, { outputFormat, partitions: [] }),

@@ -1,4 +1,20 @@
-/** The results of a run: which are finished, by the record beside each, and how a new one is made. */
+/**
+ * The results of a run: which are finished, by the record beside each, and how a new one is made.
+ *
+ * The files of a result, in the order in which they are written, on the disk and in a store, and the next run after a
+ * kill there:
+ *
+ *                                                      killed after it
+ *   1  scores, bad rows: temporary names, synced       they are removed, the input is scored
+ *   2  scores of a former format go                    the input is scored
+ *   3  the record, as one that is begun                the input is scored
+ *   4  bad rows, then scores: their names              the input is scored
+ *   5  the state, if any                               the record is made again without that mark
+ *   6  the record without that mark                    finished
+ *
+ * In a store each file is whole or not there, and none can be removed: if there are no bad rows, an empty file takes the
+ * place of former ones.
+ */
 import { createHash } from 'node:crypto';
 import { lstatSync, readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
@@ -42,13 +58,15 @@ const RECORD = Type.Object({
     ),
     lines: Type.Integer(),
     bad: Type.Integer(),
+    /** The digest of the bad rows as they are listed. */
+    badRows: Type.String(),
     /** Whether a table has columns of scores without measurements: those of one folder are alike. */
     measured: Type.Boolean(),
   }),
   /** Set until its files have their names, and the state its sessions. */
-  begun: Type.Optional(Type.Literal(true)),
-  /** Set once --accept-bad took its bad rows as they are. */
-  accepted: Type.Optional(Type.Literal(true)),
+  begun: Type.Boolean(),
+  /** Set once --accept-bad took these bad rows as they are. */
+  accepted: Type.Boolean(),
 });
 type ResultRecord = Omit<Static<typeof RECORD>, 'kind' | 'format'>;
 
@@ -66,25 +84,10 @@ export interface ResultsOptions extends Pick<ScoreOptions, 'again' | 'acceptBad'
   readonly engine: () => Promise<Engine>;
 }
 
-/**
- * The files of a result, in the order in which they are written, on the disk and in a store, and the next run after a
- * kill there:
- *
- *                                                      killed after it
- *   1  scores, bad rows: temporary names, synced       they are removed, the input is scored
- *   2  the record, as one that is begun                the input is scored
- *   3  bad rows, then scores: their names              the input is scored
- *   4  the state, if any                               the record is made again without that mark
- *   5  the record without that mark                    finished
- *
- * In a store each file is whole or not there, and none can be removed: if there are no bad rows, an empty file takes the
- * place of former ones.
- */
-
 /** The results of a run's inputs: which of them are finished, by their records, and how a new one is made. */
 export class Results {
-  /** Whether finished inputs have bad rows that were not accepted. */
-  hasFormerBad = false;
+  /** Whether an input has bad rows that were not accepted. */
+  hasBad = false;
   /** Whether finished ones have columns of scores without measurements. */
   areMeasured = false;
   /** The records that this run found. */
@@ -138,7 +141,7 @@ export class Results {
       if (state === undefined) return false;
       throw new OperatorError(`its sessions are in the state, but ${output} is gone: ${BEGIN_AGAIN}`);
     }
-    if (record.begun === true) await this.places.write(input.record, recordText({ made: record.made }));
+    if (record.begun === true) await this.places.write(input.record, recordText({ ...record, begun: false }));
     if (marks.length === 0 || marks.some(({ size }) => size === undefined)) {
       if (state === undefined || marks.length > 0)
         return this.anew(
@@ -160,35 +163,55 @@ export class Results {
    */
   make(input: Input, score: (write: WriteBytes, writeBad: WriteBytes) => Promise<boolean>): Promise<void> {
     return this.alone(input, async () => {
-      const { tally, state } = this.options;
-      if (!isDeepStrictEqual(await this.recordOf(input), this.former.get(input.record)))
+      const { tally, state, acceptBad } = this.options;
+      const former = this.former.get(input.record);
+      if (!isDeepStrictEqual(await this.recordOf(input), former))
         throw new TryAgainError('another run has scored it meanwhile: run the command again');
       const { lines, badLines } = tally;
       const inputs = await this.marksOf(input);
       const [scores, bad] = [await this.places.partial(input.output), await this.places.partial(input.bad)];
+      const badRows = createHash('sha256');
       try {
         const measured = await score(
           async (bytes) => scores.write(bytes),
-          async (bytes) => bad.write(bytes),
+          async (bytes) => {
+            badRows.update(bytes);
+            bad.write(bytes);
+          },
         );
         scores.write(''); // creates the file even without rows
         for (const file of [scores, bad]) file.finish();
         if (!isDeepStrictEqual(inputs, await this.marksOf(input)))
           throw new TryAgainError('it changed while it was read, and is not finished: run the command again');
-        const found = { lines: tally.lines - lines, bad: tally.badLines - badLines, measured };
+        const counts = { lines: tally.lines - lines, bad: tally.badLines - badLines };
+        const found = { ...counts, badRows: badRows.digest('hex'), measured };
         const made = { acuity: packageVersion(), options: this.shapeOf(input), inputs, ...found };
-        const former = outputIn(this.former.get(input.record), input);
-        if (former !== input.output) await this.places.put(await this.places.partial(former), former);
-        await this.places.write(input.record, recordText({ made, begun: true }));
+        // Bad rows that a former run told may be accepted, and stay so.
+        const areKnown = made.bad > 0 && former?.made.badRows === made.badRows;
+        const record = { made, begun: false, accepted: areKnown && (former.accepted || acceptBad === true) };
+        await this.removeFormer(input, former);
+        await this.places.write(input.record, recordText({ ...record, begun: true }));
         await this.places.put(bad, input.bad);
         await this.places.put(scores, input.output);
         state?.inputs.set(this.nameInState(input), digestOf(JSON.stringify(made)));
         state?.save();
-        await this.places.write(input.record, recordText({ made }));
+        await this.places.write(input.record, recordText(record));
+        this.hasBad ||= made.bad > 0 && !record.accepted;
       } finally {
         for (const file of [scores, bad]) file.remove();
       }
     });
+  }
+
+  /** Removes scores of another format. */
+  private async removeFormer(input: Input, record: ResultRecord | undefined): Promise<void> {
+    const former = outputIn(record, input);
+    if (former === input.output || !(await this.places.isThere(former))) return;
+    if (!isRemote(former)) await this.places.put(await this.places.partial(former), former);
+    else
+      this.options.say(
+        `${former} has the former scores, which can't be removed from a store here: remove them`,
+      );
   }
 
   private shapeOf({ format, outputFormat }: Input): Shape {
@@ -208,10 +231,11 @@ export class Results {
   }
 
   private async tellBad({ name, bad, record: path }: Input, { made, accepted }: ResultRecord): Promise<void> {
-    if (made.bad === 0 || accepted === true) return;
+    if (made.bad === 0 || accepted) return;
     const { acceptBad, say } = this.options;
-    if (acceptBad === true) return this.places.write(path, recordText({ made, accepted: true }));
-    this.hasFormerBad = true;
+    if (acceptBad === true)
+      return this.places.write(path, recordText({ made, begun: false, accepted: true }));
+    this.hasBad = true;
     const rows = made.bad === 1 ? '1 row has' : `${made.bad} rows have`;
     say(`${name}: ${rows} no scores, see ${bad}; --accept-bad leaves it at that`);
   }

@@ -25,7 +25,7 @@ const BATCH_MIN = 256;
 
 /** The end of a run. */
 export interface RunEnd {
-  /** The exit code: 0, or 65 if a row was bad, now or in a finished input. */
+  /** The exit code: 0, or 65 if a row was bad, now or in a finished input, and not accepted. */
   readonly code: number;
   /** Whether all rows were read: those without scores are bad ones. */
   readonly isWhole: boolean;
@@ -52,7 +52,7 @@ export async function scoreRows(config: Config, options: ScoreOptions, command: 
     if (skipped > 0) say(`${skipped} of ${run.inputs.length} files are finished already`);
     if (todo.length === 0 && run.inputs.length > 0) {
       await run.close();
-      process.exit(run.hasFormerBad ? EXIT.data : 0);
+      process.exit(run.hasBad ? EXIT.data : 0);
     }
     scorer = await openOfflineScorer(config, log, (hang) => {
       say(`a worker hangs after line ${tally.lines}: ${JSON.stringify(hang)}`);
@@ -109,10 +109,9 @@ async function work(
     failure = error;
   }
   hideProgress?.();
-  if (!(failure instanceof NamesError))
+  if (failure === undefined || (tally.lines > 0 && !(failure instanceof NamesError)))
     say(summaryLine(tally, systemClock.monotonicMs() - startedMs, run.people));
-  if (failure === undefined)
-    return { code: tally.badLines > 0 || run.hasFormerBad ? EXIT.data : 0, isWhole: true };
+  if (failure === undefined) return { code: run.hasBad ? EXIT.data : 0, isWhole: true };
   const isOurs = failure instanceof OperatorError || failure instanceof OutputError;
   const words = isOurs ? '' : `${isStream ? 'standard ' : ''}input or output failed: `;
   if (!(failure instanceof OutputError && failure.isUnread))

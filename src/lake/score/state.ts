@@ -1,10 +1,11 @@
-import { createReadStream, existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
+import { createReadStream, existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { OperatorError } from '../../base/errors.js';
 import { parsedJson } from '../../base/json.js';
 import { acquireFileLock } from '../../base/files/fileLock.js';
 import { removeDeadPartials, replaceByOwn } from '../../base/files/atomicFile.js';
+import { prepareFolder } from '../places.js';
 import type { Histories } from './histories.js';
 import { splitLines, type Line } from '../input/lineSplitter.js';
 
@@ -44,7 +45,7 @@ export class StateFile {
    */
   async open(): Promise<void> {
     const folder = dirname(this.path);
-    mkdirSync(folder, { recursive: true }); // may be the output folder, which is created with the first output
+    prepareFolder(folder, '--state names a file in another one'); // may be the output folder, made with the first output
     this.release = await acquireFileLock(`${this.path}.lock`, 0);
     removeDeadPartials(folder);
     await this.load();

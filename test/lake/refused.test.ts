@@ -142,18 +142,18 @@ t.test('a file that can’t be scored ends the run with what to do, and nothing 
   const several = join(t.testdir({ 'a.csv': CSV, 'b.csv': 'id,age,user\n1,30,M\n' }), '*.csv');
   await refused(several, /^there is no column "user"/, 'several', { keep: ['user'] });
   await refused(several, /these are 2 files: --person needs --state/, 'several', { history: PAST });
+  const { error } = await runLake(['hdfs://host/a.csv'], { outDir: t.testdir() });
+  t.match(error, { name: 'TableError', message: /a.csv can't be read: nothing is there/ });
 });
 
 t.test('a stream that can’t be scored gives no score; an empty one nothing', async (t) => {
   const duration = new DurationMillisecond();
   const lists = new List(new Field('item', duration, true));
   const [sleepTimeSeconds, HR_night] = [vectorFromArray([7n], duration), vectorFromArray([[7n]], lists)];
-  const none = new Uint8Array();
-  const whole = arrowOf([{ age: 30 }, { age: 31 }]);
+  const [none, whole] = [new Uint8Array(), arrowOf([{ age: 30 }, { age: 31 }])];
   // What a batch of 77 rows says first of its own number, or of a column's.
-  const count = Buffer.from(BigInt64Array.of(77n).buffer);
   const fewer = Buffer.from(arrowOf(nights(77), 'float', 77));
-  fewer[fewer.indexOf(count)] = 70;
+  fewer[fewer.indexOf(Buffer.from(BigInt64Array.of(77n).buffer))] = 70;
   const latin = Buffer.from(arrowOf([{ age: 30, person: 'Müller' }]));
   latin.set(Buffer.from('ül', 'latin1'), latin.indexOf('ü'));
   const [age, person] = [vectorFromArray([30, 31]), vectorFromArray(['a', 'b'])];

@@ -163,6 +163,12 @@ export class Engine {
 
   /** The other way: copies a file of a store into `folder`; all of it is in memory meanwhile. @throws TableError */
   async download(source: string): Promise<string> {
+    // Of no file the engine copies nothing, without an error: an address that it can't read would be a CSV without rows.
+    const [found] = await this.texts(`SELECT size FROM read_blob(${textOf(patternOf(source))})`, source);
+    if (found === undefined)
+      throw new TableError(
+        `${source} can't be read: nothing is there, or its beginning is none of s3://, gs://, https:// as written here`,
+      );
     const path = join(this.folder, basename(source));
     const select = `SELECT content FROM read_blob(${textOf(patternOf(source))})`;
     await this.run(`COPY (${select}) TO ${textOf(path)} (FORMAT blob, COMPRESSION none)`, source);

@@ -142,8 +142,7 @@ t.test('a file that can’t be scored ends the run with what to do, and nothing 
   const several = join(t.testdir({ 'a.csv': CSV, 'b.csv': 'id,age,user\n1,30,M\n' }), '*.csv');
   await refused(several, /^there is no column "user"/, 'several', { keep: ['user'] });
   await refused(several, /these are 2 files: --person needs --state/, 'several', { history: PAST });
-  const { error } = await runLake(['hdfs://host/a.csv'], { outDir: t.testdir() });
-  t.match(error, { name: 'TableError', message: /a.csv can't be read: nothing is there/ });
+  t.match(await runLake(['x://a.csv'], { outDir: t.testdir() }), { error: { message: /nothing is there/ } });
 });
 
 t.test('a stream that can’t be scored gives no score; an empty one nothing', async (t) => {

@@ -27,7 +27,7 @@ import { withFileLock } from '../../base/files/fileLock.js';
 import { parsedJson } from '../../base/json.js';
 import { packageVersion } from '../../base/process/packageVersion.js';
 import type { Engine } from '../input/engine.js';
-import { TryAgainError } from '../errors.js';
+import { TableError, TryAgainError } from '../errors.js';
 import { isRemote, type Input } from '../input/inputs.js';
 import { FORMATS, type ScoreOptions } from '../options.js';
 import { Places } from '../places.js';
@@ -169,6 +169,8 @@ export class Results {
         throw new TryAgainError('another run has scored it meanwhile: run the command again');
       const { lines, badLines } = tally;
       const inputs = await this.marksOf(input);
+      const hasChanged = async (): Promise<boolean> => !isDeepStrictEqual(inputs, await this.marksOf(input));
+      const changed = 'it changed while it was read, and is not finished: run the command again';
       const [scores, bad] = [await this.places.partial(input.output), await this.places.partial(input.bad)];
       const badRows = createHash('sha256');
       try {
@@ -178,11 +180,14 @@ export class Results {
             badRows.update(bytes);
             bad.write(bytes);
           },
-        );
+        ).catch(async (error: unknown) => {
+          // What can't be read of an input that is being written is no damage of it.
+          if (error instanceof TableError && (await hasChanged())) throw new TryAgainError(changed);
+          throw error;
+        });
         scores.write(''); // creates the file even without rows
         for (const file of [scores, bad]) file.finish();
-        if (!isDeepStrictEqual(inputs, await this.marksOf(input)))
-          throw new TryAgainError('it changed while it was read, and is not finished: run the command again');
+        if (await hasChanged()) throw new TryAgainError(changed);
         const counts = { lines: tally.lines - lines, bad: tally.badLines - badLines };
         const found = { ...counts, badRows: badRows.digest('hex'), measured };
         const made = { acuity: packageVersion(), options: this.shapeOf(input), inputs, ...found };

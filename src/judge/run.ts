@@ -39,9 +39,13 @@ export async function judgeRows(config: Config, order: JudgeOrder): Promise<Judg
   const verdicts = judge(rows.nights, outcomes, { seed, draws });
   const empty = verdicts.find(({ nights }) => nights === 0);
   if (empty !== undefined) {
-    process.stderr.write(
-      `acuity judge: no scored night has a number in ${empty.outcome.column}: give it on the nights that it is to be judged by\n`,
-    );
+    const { column } = empty.outcome;
+    const count = rows.unreadOf(column);
+    const why =
+      count === 0
+        ? 'give it on the nights that it is to be judged by'
+        : `${count} values are no number, true or false, High or Low (of a percentile: none of 0 to 100)`;
+    process.stderr.write(`acuity judge: no scored night has a number in ${column}: ${why}\n`);
     return { code: EXIT.data, report: undefined };
   }
   const { measured: constants, version } = model;

@@ -152,10 +152,19 @@ t.test('measurements: what tests before a night buy', async (t) => {
 });
 
 t.test('what is missing or misnamed ends the run with what to do', async (t) => {
-  const dir = t.testdir({ 'e.ndjson': bodiesOf(ROWS.map((row) => ({ ...row, tired: null }))) });
+  const withTired = (tired: unknown) => bodiesOf(ROWS.map((row) => ({ ...row, tired })));
+  const dir = t.testdir({ 'e.ndjson': withTired(null), 'w.ndjson': withTired('True') });
   const path = join(dir, 'e.ndjson');
   const none = await judged(t, [path], { outcomes: outcomes('tired:-attention') });
-  t.match(none, { code: 65, figures: undefined, said: /no scored night has a number in tired/ });
+  t.match(none, {
+    code: 65,
+    figures: undefined,
+    said: /no scored night has a number in tired: give it on the/,
+  });
+  const unread = await judged(t, [join(dir, 'w.ndjson')], { outcomes: outcomes('tired:-attention') });
+  const remedy =
+    /in tired: \d+ values are no number, true or false, High or Low \(of a percentile: none of 0 to 100\)/;
+  t.match(unread, { code: 65, figures: undefined, said: remedy });
   const whose = ['--person', 'person', '--order', 'night'];
   const unknown = await acuity(['judge', path, ...whose, '--outcome', 'tierd:-attention']);
   const stderr = /there is no field "tierd" beside the session in the first rows/;

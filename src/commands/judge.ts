@@ -9,6 +9,7 @@ import { configOrExit } from './config.js';
 import { judgePage } from './judgePage.js';
 import { addLakeOptions, lakeProblem, namesOf, type LakeFlags } from './lakeOptions.js';
 import { wholeNumber } from './numbers.js';
+import { systemReason } from '../base/files/fileError.js';
 import { EXIT } from '../base/process/exitCodes.js';
 
 const SEED_MAX = 2 ** 31 - 1;
@@ -68,9 +69,15 @@ export function registerJudge(program: Command): void {
         const { judgeRows } = await import('../judge/run.js');
         const { code, report } = await judgeRows(config, { ...flags, files, outcomes, measured });
         if (report === undefined) process.exit(code);
-        if (html !== undefined) writeFileSync(html, judgePage(report));
         const text = json === true ? `${JSON.stringify(jsonOf(report), undefined, 2)}\n` : textOf(report);
         await print(text);
+        if (html !== undefined)
+          try {
+            writeFileSync(html, judgePage(report));
+          } catch (error) {
+            const why = `${html} can't be written (${systemReason(error)}): give --html another file`;
+            command.error(`acuity judge: ${why}`, { exitCode: EXIT.io });
+          }
         process.exit(code);
       },
     );

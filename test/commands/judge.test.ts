@@ -153,7 +153,11 @@ t.test('measurements: what tests before a night buy', async (t) => {
 
 t.test('what is missing or misnamed ends the run with what to do', async (t) => {
   const withTired = (tired: unknown) => bodiesOf(ROWS.map((row) => ({ ...row, tired })));
-  const dir = t.testdir({ 'e.ndjson': withTired(null), 'w.ndjson': withTired('True') });
+  const dir = t.testdir({
+    'e.ndjson': withTired(null),
+    'w.ndjson': withTired('True'),
+    'n.ndjson': bodiesOf(ROWS),
+  });
   const path = join(dir, 'e.ndjson');
   const none = await judged(t, [path], { outcomes: outcomes('tired:-attention') });
   t.match(none, {
@@ -169,6 +173,10 @@ t.test('what is missing or misnamed ends the run with what to do', async (t) => 
   const unknown = await acuity(['judge', path, ...whose, '--outcome', 'tierd:-attention']);
   const stderr = /there is no field "tierd" beside the session in the first rows/;
   t.match(unknown, { code: 64, stdout: '', stderr });
+  const page = [...whose, '--outcome', 'tired:-attention', '--html', join(dir, 'none', 'v.html')];
+  const lost = await acuity(['judge', join(dir, 'n.ndjson'), ...page]);
+  const where = /v\.html can't be written \(no such .*\): give --html another file$/m;
+  t.match(lost, { code: 74, stdout: /nights scored by/, stderr: where });
   const cases: readonly (readonly [args: string, said: RegExp])[] = [
     ['--outcome tired:alertness', /column:score or column:-score/],
     ['--outcome a:stress --outcome a:-stress', /It stands there twice/],

@@ -8,10 +8,10 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { OperatorError } from '../base/errors.js';
 import { PartialFile } from '../base/files/atomicFile.js';
-import { ifPresentSync, systemReason } from '../base/files/fileError.js';
+import { systemReason } from '../base/files/fileError.js';
 import type { Engine } from './input/engine.js';
 import { isRemote } from './input/inputs.js';
 import { patternOf, textOf } from './input/sql.js';
@@ -39,7 +39,7 @@ export class Places {
 
   /** The text of a small file; undefined if there is none. */
   async read(path: string): Promise<string | undefined> {
-    if (!isRemote(path)) return ifPresentSync(() => readFileSync(path, 'utf8'));
+    if (!isRemote(path)) return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
     const [[text] = []] = await this.found(path, 'decode(content)');
     return text ?? undefined;
   }
@@ -83,9 +83,21 @@ export class Places {
 /** Makes a folder to write to. @throws OperatorError with the remedy if nothing can be written there */
 export function prepareFolder(folder: string, remedy: string): void {
   try {
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     accessSync(folder, constants.W_OK);
   } catch (error) {
     throw new OperatorError(`${folder} can't be written to (${systemReason(error)}): ${remedy}`);
+  }
+}
+
+/** Not by Node's own recursion, which never ends where a file system makes no folders, as /proc. */
+function makeFolder(folder: string): void {
+  const isThere = (): boolean => statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (isThere()) return;
+  makeFolder(dirname(folder));
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    if (!isThere()) throw error;
   }
 }

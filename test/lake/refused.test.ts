@@ -46,9 +46,11 @@ const OF_PAST: Readonly<Record<string, RegExp>> = {
 /** The bytes of a file; then the message. */
 type Case = readonly [content: string | Buffer, message: RegExp | string, asked?: Asked];
 
+const UNWRITABLE = /can't be written to \(.*\): --out-dir names another folder/;
 const FILES: Readonly<Record<string, readonly Case[]>> = {
   csv: [
     ['id,name\n1,2\n', /no column is named as a field of a session \(HR_night/],
+    ...['/proc/x', '/dev/null', '/dev/null/x'].map((outDir): Case => [CSV, UNWRITABLE, { outDir }]),
     ['age,age\n30,80\n', /two columns are named "age"/],
     ['id,age,id\n1,30,2\n', /two columns are named "id"/],
     [`${'a,'.repeat(10_000)}age\n30\n`, /its header has more than 10000 cells: leave columns out/],
@@ -90,7 +92,6 @@ const FILES: Readonly<Record<string, readonly Case[]>> = {
   'a.constructor': [[CSV, /0.a.constructor: the name does not say the format; --format does/]],
   parquet: [['no Parquet at all', /0.parquet can't be read: it is no Parquet file/]],
   feather: [['', /Arrow comes by standard input, as a stream .* Make Parquet of a file: python3 -c/]],
-  txt: [['', /the name does not say the format/]],
 };
 
 t.test('what can’t be done is said before anything is done', async (t) => {
@@ -149,7 +150,7 @@ t.test('a stream that can’t be scored gives no score; an empty one nothing', a
   const duration = new DurationMillisecond();
   const lists = new List(new Field('item', duration, true));
   const [sleepTimeSeconds, HR_night] = [vectorFromArray([7n], duration), vectorFromArray([[7n]], lists)];
-  const [none, whole] = [new Uint8Array(), arrowOf([{ age: 30 }, { age: 31 }])];
+  const whole = arrowOf([{ age: 30 }, { age: 31 }]);
   // What a batch of 77 rows says first of its own number, or of a column's.
   const fewer = Buffer.from(arrowOf(nights(77), 'float', 77));
   fewer[fewer.indexOf(Buffer.from(BigInt64Array.of(77n).buffer))] = 70;
@@ -163,8 +164,8 @@ t.test('a stream that can’t be scored gives no score; an empty one nothing', a
     [arrowOf([{ age: 30 }], 'float', 50, 'file'), /file format is read from its end: make Parquet of it/],
     [tableToIPC(new Table({ sleepTimeSeconds })), /sleepTimeSeconds is of the type Duration/],
     [tableToIPC(new Table({ HR_night })), /HR_night is of the type .*Duration.*, which can hold no samples/],
-    [none, /standard input is empty/],
-    [none, /Parquet is read from its end.*name the file/, 'parquet'],
+    [Buffer.of(), /standard input is empty/],
+    [Buffer.of(), /Parquet is read from its end.*name the file/, 'parquet'],
     [Buffer.from('{"user":1,"pulse":2}\n'), /no field of a session/, 'ndjson'],
   ];
   for (const [bytes, message, format = 'arrow'] of cases)

@@ -22,9 +22,11 @@ export class NightRows implements PageSink {
   readonly nights: Nights;
   /** Nights with scores, with or without an outcome. */
   scored = 0;
+  /** Those with an outcome that a later row of the same person and night has replaced, as in histories. */
+  replaced = 0;
   /** Left-out values in each column. */
   private readonly unread: number[];
-  private readonly people = new Map<string, number>();
+  private readonly people = new Map<string, { readonly index: number; day: number }>();
   private readonly columns: readonly string[];
   /** Columns that must hold percentiles. */
   private readonly percentiles: ReadonlySet<string>;
@@ -77,8 +79,14 @@ export class NightRows implements PageSink {
     }
     if (!isAny) return;
     this.writeRivals(job, row);
-    values[DAY] = job.ofPeople.nights[row] ?? NaN;
-    this.nights.add(this.indexOf(String(job.page.person(row))), values);
+    const day = job.ofPeople.nights[row] ?? NaN;
+    values[DAY] = day;
+    const person = this.personOf(String(job.page.person(row)));
+    // Copies of a row would each count as evidence, and as the past of the next.
+    const isAgain = person.day === day;
+    if (isAgain) this.replaced++;
+    person.day = day;
+    this.nights.add(person.index, values, isAgain);
   }
 
   /** NaN for an invalid percentile, too. */
@@ -96,10 +104,11 @@ export class NightRows implements PageSink {
     this.values[HEART] = hasHeart ? (records[first + NIGHT + LAYOUT.LEVEL] ?? NaN) : NaN;
   }
 
-  private indexOf(person: string): number {
-    const known = this.people.get(person);
+  private personOf(name: string): { readonly index: number; day: number } {
+    const known = this.people.get(name);
     if (known !== undefined) return known;
-    this.people.set(person, this.people.size);
-    return this.people.size - 1;
+    const person = { index: this.people.size, day: NaN };
+    this.people.set(name, person);
+    return person;
   }
 }

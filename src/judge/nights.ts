@@ -10,6 +10,8 @@ export type Grouped<Name extends string> = Readonly<Record<Name, Float64Array>> 
 /** Collects nights, each person's in order of time, with some numbers for each, in compact memory. */
 export class Nights {
   private length = 0;
+  /** The place of each person's last night. */
+  private readonly last: number[] = [];
   /** People are numbered from 0 on. */
   private readonly people: Int32Array;
   private readonly columns: ReadonlyMap<string, Float32Array>;
@@ -23,17 +25,22 @@ export class Nights {
     this.columns = new Map(names.map((name) => [name, new Float32Array(nightsMax)]));
   }
 
-  /** `values`: in the order of the columns. @throws OperatorError if there are too many nights */
-  add(person: number, values: ArrayLike<number>): void {
-    if (this.length === this.nightsMax) {
+  /**
+   * `values`: in the order of the columns; with `isAgain` in the place of the person's last night.
+   * @throws OperatorError if there are too many nights
+   */
+  add(person: number, values: ArrayLike<number>, isAgain = false): void {
+    const night = (isAgain ? this.last[person] : undefined) ?? this.length;
+    if (night === this.nightsMax) {
       throw new OperatorError(
         `more than ${this.nightsMax} nights with outcomes: judge a part of the people, which says the same`,
       );
     }
-    this.people[this.length] = person;
+    this.people[night] = person;
+    this.last[person] = night;
     let place = 0;
-    for (const column of this.columns.values()) column[this.length] = values[place++] ?? NaN;
-    this.length++;
+    for (const column of this.columns.values()) column[night] = values[place++] ?? NaN;
+    this.length = Math.max(this.length, night + 1);
   }
 
   /** The columns of these names, of the nights in which the `needed` ones are known. */

@@ -24,6 +24,8 @@ export interface Report {
   /** Nights with scores, and rows without. */
   readonly scored: number;
   readonly bad: number;
+  /** Rows with an outcome that a later one of the same person and night has replaced. */
+  readonly replaced: number;
   /** Values that are not numbers, or not percentiles of 0 to 100 where these are required. */
   readonly unread: readonly { readonly column: string; readonly count: number }[];
   readonly verdicts: readonly OutcomeVerdict[];
@@ -66,12 +68,15 @@ export function aboutLine({ model, seed, draws, scored, bad, verdicts }: Report)
   return `${grouped(scored)} nights scored by ${model}${without}; ${draws} draws of people, seed ${seed}; claims by Holm over ${tests} tests, ${100 * ALPHA} % in all; intervals 95 %`;
 }
 
-export function unreadLines({ unread }: Report): string[] {
+export function unreadLines({ unread, replaced }: Report): string[] {
   const told = new Map(unread.filter(({ count }) => count > 0).map(({ column, count }) => [column, count]));
-  return [...told].map(
+  const lines = [...told].map(
     ([column, count]) =>
       `${column}: ${grouped(count)} values are left out that are no number (of a percentile: none of 0 to 100)`,
   );
+  if (replaced > 0)
+    lines.push(`${grouped(replaced)} rows are left out for a later one of the same person and night`);
+  return lines;
 }
 
 export function powerTable(verdicts: readonly OutcomeVerdict[]): string[][] {
@@ -195,7 +200,7 @@ interface Figure {
 
 /** The report as one object; unknown values are null. */
 export function jsonOf(report: Report): object {
-  const { model, seed, draws, scored, bad, unread, verdicts, bought } = report;
+  const { model, seed, draws, scored, bad, replaced, unread, verdicts, bought } = report;
   return {
     sentence: sentenceOf(verdicts),
     model,
@@ -203,6 +208,7 @@ export function jsonOf(report: Report): object {
     draws,
     nights_scored: scored,
     rows_without_scores: bad,
+    rows_replaced: replaced,
     alpha: ALPHA,
     power: POWER,
     outcomes: verdicts.map((verdict) => ({

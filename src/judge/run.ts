@@ -58,7 +58,17 @@ export async function judgeRows(config: Config, order: JudgeOrder): Promise<Judg
   const bad = tally.badLines;
   return {
     code,
-    report: { model: version, seed, draws, scored: rows.scored, bad, unread, verdicts, bought },
+    report: {
+      model: version,
+      seed,
+      draws,
+      scored: rows.scored,
+      replaced: rows.replaced,
+      bad,
+      unread,
+      verdicts,
+      bought,
+    },
   };
 }
 

@@ -62,7 +62,8 @@ export function sentenceOf(verdicts: readonly OutcomeVerdict[]): string {
   const untold = verdicts.filter((verdict) => viewsOf(verdict).length === 0);
   const people = Math.max(0, ...verdicts.map((verdict) => verdict.people));
   const these = people === 1 ? 'this 1 person' : `these ${grouped(people)} people`;
-  if (told.length === 0) return `${these[0]?.toUpperCase() ?? ''}${these.slice(1)} are ${tooFew(untold)}.`;
+  const are = people === 1 ? 'is' : 'are';
+  if (told.length === 0) return `${these[0]?.toUpperCase() ?? ''}${these.slice(1)} ${are} ${tooFew(untold)}.`;
   const clauses = told.map(clauseOf);
   if (untold.length > 0) clauses.push(`they are ${tooFew(untold)}`);
   return `With ${these} ${clauses.join('; ')}.`;

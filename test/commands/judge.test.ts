@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { seededRandom } from '#acuity/base/random.js';
@@ -80,6 +80,13 @@ t.test('the same figures for every format and number of files; nothing is writte
   const { figures: one } = await judged(t, [join(dir, 'one.ndjson')]);
   t.ok(one);
   t.strictSame((await judged(t, [join(dir, 'many')])).figures, one, 'a folder, without a state');
+  const twice = ROWS.flatMap((row) => [{ ...row, stress: 0, tired: false, mood: null }, row]);
+  writeFileSync(join(dir, 'many', 'a.ndjson'), bodiesOf(twice));
+  rmSync(join(dir, 'many', 'b.ndjson'));
+  const again = await judged(t, [join(dir, 'many')]);
+  t.match(again.figures, { nights_scored: 2 * ROWS.length, rows_replaced: ROWS.length });
+  t.strictSame(again.figures?.outcomes, one?.outcomes, 'of a night the last row counts');
+  t.match(again.text, /^180 rows are left out for a later one of the same person and night$/m);
   const sql = `SELECT n.* EXCLUDE (i, stress) REPLACE (TRY_CAST(n.mood AS DOUBLE) AS mood), o.stress
     FROM (SELECT row_number() OVER () AS i, * FROM '${dir}/one.csv') n JOIN '${dir}/one.csv' o USING (person, night)
     ORDER BY i`;
@@ -88,7 +95,7 @@ t.test('the same figures for every format and number of files; nothing is writte
   const [got, expected] = [joined.figures, one].map((figures) => figures?.outcomes[1]?.pooled.auc);
   t.strictSame(got, expected, '0 and 1 are false and true');
   const left = (await filesBelow(dir)).toSorted();
-  t.strictSame(left, ['many/a.ndjson', 'many/b.ndjson', 'one.csv', 'one.ndjson']);
+  t.strictSame(left, ['many/a.ndjson', 'one.csv', 'one.ndjson']);
 });
 
 t.test('scores are those of acuity score with the same past, and without what was measured', async (t) => {

@@ -9,21 +9,60 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { OperatorError } from '../base/errors.js';
 import { PartialFile } from '../base/files/atomicFile.js';
 import { systemReason } from '../base/files/fileError.js';
 import type { Engine } from './input/engine.js';
-import { isRemote } from './input/inputs.js';
+import { TableError, TryAgainError } from './errors.js';
+import { isRemote, type Input } from './input/inputs.js';
 import { patternOf, textOf } from './input/sql.js';
 
 /** Files on the disk and in stores, by one interface. */
+
+/** A file at a moment. */
+export interface Mark {
+  readonly path: string;
+  readonly size?: number;
+  readonly modified?: string;
+}
 
 /** Files by their paths on the disk, or by their addresses in a store. */
 export class Places {
   constructor(private readonly engine: () => Promise<Engine>) {}
 
-  /** A file as its file system or its store tells it; of a pipe they tell nothing. */
-  async markOf(path: string): Promise<{ readonly size?: number; readonly modified?: string }> {
+  /**
+   * The files of an input as their file system or store tells them now; of a pipe it tells nothing. None of a SELECT,
+   * whose tables are not known.
+   */
+  async marksOf({ path, query }: Pick<Input, 'path' | 'query'>): Promise<Mark[]> {
+    const paths = query === undefined ? [path] : (query.files ?? []).map((file) => file.path);
+    const marks: Mark[] = [];
+    for (const one of paths) marks.push({ path: one, ...(await this.markOf(one)) });
+    return marks;
+  }
+
+  /**
+   * Reads an input that stays the same meanwhile.
+   * @throws TryAgainError if it changes: what can't be read of a file that is being written is no damage of it
+   */
+  async steadily<T>(input: Input, read: (marks: readonly Mark[]) => Promise<T>): Promise<T> {
+    const marks = await this.marksOf(input);
+    const checkSame = async (): Promise<void> => {
+      if (!isDeepStrictEqual(marks, await this.marksOf(input)))
+        throw new TryAgainError('it changed while it was read, and is not finished: run the command again');
+    };
+    try {
+      const made = await read(marks);
+      await checkSame();
+      return made;
+    } catch (error) {
+      if (error instanceof TableError) await checkSame();
+      throw error;
+    }
+  }
+
+  private async markOf(path: string): Promise<Omit<Mark, 'path'>> {
     if (!isRemote(path)) {
       const stat = statSync(path);
       return stat.isFile() ? { size: stat.size, modified: stat.mtime.toISOString() } : {};

@@ -15,7 +15,7 @@ import { findInputs, isPipe, isRemote, type Input } from './input/inputs.js';
 import { readNames, type NamesReport } from './input/names.js';
 import { STDIN, inputsIn, openInput, type ReadOptions, type ReadableInput } from './input/openInput.js';
 import { LineWriter } from './output/lineWriter.js';
-import { prepareFolder } from './places.js';
+import { Places, prepareFolder } from './places.js';
 import type { ScoreOptions } from './options.js';
 import type { Job, RowScorer } from './score/job.js';
 import type { OpenInput } from './input/page.js';
@@ -120,6 +120,8 @@ export class Run {
     engine?.close();
   }
 
+  private readonly places = new Places(() => this.engine());
+
   private readonly engine = (): Promise<Engine> => {
     this.starting ??= import('./input/engine.js').then(({ Engine }) => Engine.open(this.options));
     return this.starting;
@@ -174,7 +176,8 @@ export class Run {
     for (const input of todo) {
       this.current = input.name;
       const bytesBefore = this.tally.bytes;
-      if (this.results === undefined) await this.scoreRows({ ...input, write }, rows);
+      if (this.results === undefined)
+        await this.places.steadily(input, () => this.scoreRows({ ...input, write }, rows));
       else
         await this.results.make(input, (scores, writeBad) =>
           this.scoreRows({ ...input, write: scores, writeBad }, rows),

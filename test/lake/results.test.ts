@@ -162,9 +162,8 @@ t.test('an input that changes while it is read, or an output that fails, has no 
     writeFileSync(`${path}.new`, nights(20260101, [30, 30]));
     renameSync(`${path}.new`, path);
   };
-  const fail = (): void => {
-    for (const name of readdirSync(tmpdir()).filter(own)) rmSync(join(tmpdir(), name), { recursive: true });
-  };
+  const remove = (name: string): void => rmSync(join(tmpdir(), name), { recursive: true });
+  const fail = (): void => readdirSync(tmpdir()).filter(own).forEach(remove);
   for (const act of [grow, replace, fail])
     for (const { dir, path, asked } of lakes(t, [30])) {
       const scorer = new Meanwhile(() => act(path));
@@ -174,8 +173,9 @@ t.test('an input that changes while it is read, or an output that fails, has no 
       t.equal((await runLake([path], asked)).files[0]?.rows.length, act === fail ? 1 : 2);
     }
   const path = fileOf(t, '0.csv', `id,age\n${`${'x'.repeat(1_000)},30\n`.repeat(4_000)}`);
-  const scorer = new Meanwhile(() => appendFileSync(path, '"'));
-  t.match(await runLake([path], { scorer }), { error: changed }, 'also where what came can’t be read');
+  const damaging = (): Meanwhile => new Meanwhile(() => appendFileSync(path, '"'));
+  for (const more of [{}, { into: { write: async () => undefined } }])
+    t.match(await runLake([path], { ...more, scorer: damaging() }), { error: changed }, 'it can’t be read');
 });
 
 t.test('under --sort a new or changed input has all scored again; a SELECT always is', async (t) => {
@@ -234,7 +234,6 @@ t.test('a run that was killed leaves at each step what the next one goes on with
     const all = () => readdirSync(dir).map((name) => [name, readFileSync(join(dir, name), 'utf8')]);
     const gone = (...names: readonly string[]): void =>
       names.forEach((name) => rmSync(join(dir, name), { force: true }));
-    // Put there by somebody else.
     const elsewhere = fileOf(t, 'elsewhere', 'of somebody else');
     symlinkSync(elsewhere, join(dir, OWN[1]));
     t.match(await runLake([path], asked), { todo: 1, error: undefined });
@@ -256,12 +255,12 @@ t.test('a run that was killed leaves at each step what the next one goes on with
     ];
     for (const [todo, kill] of steps) {
       kill();
-      t.match(await runLake([path], asked), { todo, error: undefined });
-      t.strictSame(all(), whole);
+      t.match(await runLake([path], { ...asked, acceptBad: true }), { todo, hasBad: true, error: undefined });
+      t.strictSame(all(), whole, 'what a killed run has not told is not accepted');
     }
     gone(OWN[0]);
-    const lost = { error: { message: /in the state, but .* is gone: remove/ } };
-    t.match(await runLake([path], asked), hasState ? lost : { todo: 1, error: undefined });
+    const next = hasState ? { error: { message: /in the state, but .* is gone: remove/ } } : { todo: 1 };
+    t.match(await runLake([path], { ...asked, keep: ['at'] }), next);
   }
 });
 

@@ -272,6 +272,10 @@ function refuseSharedOutputs(inputs: readonly Input[]): void {
 /** The files of a name: a file, all below a folder, or what a pattern means. */
 async function filesOf(name: string, options: FindOptions): Promise<Found[]> {
   const isFar = isRemote(name);
+  if (/^https?:/i.test(name) && (/[?*[@]/.test(name) || formatOf(name).format === undefined))
+    throw new OperatorError(
+      'an address of https:// names one file, by its ending, without ?, patterns and passwords: copy it, or pipe it',
+    );
   const isPattern = PATTERN.test(name) && (isFar || !existsSync(name));
   const path = isFar ? name.replace(/\/$/, '') : resolve(name);
   const base = isPattern ? dirname(`${path.slice(0, path.search(PATTERN))}_`) : path;

@@ -27,10 +27,10 @@ import { withFileLock } from '../../base/files/fileLock.js';
 import { parsedJson } from '../../base/json.js';
 import { packageVersion } from '../../base/process/packageVersion.js';
 import type { Engine } from '../input/engine.js';
-import { TableError, TryAgainError } from '../errors.js';
+import { TryAgainError } from '../errors.js';
 import { isRemote, type Input } from '../input/inputs.js';
 import { FORMATS, type ScoreOptions } from '../options.js';
-import { Places } from '../places.js';
+import { Places, type Mark } from '../places.js';
 import type { WriteBytes } from './scoreColumns.js';
 import type { RowTally } from '../score/scorePages.js';
 import type { StateFile } from '../score/state.js';
@@ -48,7 +48,7 @@ const RECORD = Type.Object({
     /** acuity's version. */
     acuity: Type.String(),
     options: Type.Record(Type.String(), Type.Unknown()),
-    /** As `markOf` tells of each; names are relative to the record. */
+    /** As `marksOf` tells of each; names are relative to the record. */
     inputs: Type.Array(
       Type.Object({
         name: Type.String(),
@@ -117,8 +117,12 @@ export class Results {
         `${output} is there, but its sessions are not in the state: give the state of that run, or remove the scores`,
       );
     }
+    if (!(await this.places.isThere(output))) {
+      if (state === undefined) return false;
+      throw new OperatorError(`its sessions are in the state, but ${output} is gone: ${BEGIN_AGAIN}`);
+    }
     const { inputs } = record.made;
-    const marks = await this.marksOf(input);
+    const marks = this.namedMarks(input, await this.places.marksOf(input));
     const isOther =
       marks.length > 0 &&
       !marks.some((mark) => mark.size === undefined || inputs.some(({ name }) => name === mark.name));
@@ -137,10 +141,6 @@ export class Results {
       );
     // A killed run leaves its lock, perhaps beside a result that is finished.
     if (ifPresentSync(() => lstatSync(lockOf(input))) !== undefined) await this.alone(input, async () => {});
-    if (!(await this.places.isThere(output))) {
-      if (state === undefined) return false;
-      throw new OperatorError(`its sessions are in the state, but ${output} is gone: ${BEGIN_AGAIN}`);
-    }
     if (record.begun === true) await this.places.write(input.record, recordText({ ...record, begun: false }));
     if (marks.length === 0 || marks.some(({ size }) => size === undefined)) {
       if (state === undefined || marks.length > 0)
@@ -168,32 +168,28 @@ export class Results {
       if (!isDeepStrictEqual(await this.recordOf(input), former))
         throw new TryAgainError('another run has scored it meanwhile: run the command again');
       const { lines, badLines } = tally;
-      const inputs = await this.marksOf(input);
-      const hasChanged = async (): Promise<boolean> => !isDeepStrictEqual(inputs, await this.marksOf(input));
-      const changed = 'it changed while it was read, and is not finished: run the command again';
       const [scores, bad] = [await this.places.partial(input.output), await this.places.partial(input.bad)];
       const badRows = createHash('sha256');
       try {
-        const measured = await score(
-          async (bytes) => scores.write(bytes),
-          async (bytes) => {
-            badRows.update(bytes);
-            bad.write(bytes);
-          },
-        ).catch(async (error: unknown) => {
-          // What can't be read of an input that is being written is no damage of it.
-          if (error instanceof TableError && (await hasChanged())) throw new TryAgainError(changed);
-          throw error;
+        const { measured, inputs } = await this.places.steadily(input, async (marks) => {
+          const measured = await score(
+            async (bytes) => scores.write(bytes),
+            async (bytes) => {
+              badRows.update(bytes);
+              bad.write(bytes);
+            },
+          );
+          scores.write(''); // creates the file even without rows
+          for (const file of [scores, bad]) file.finish();
+          return { measured, inputs: this.namedMarks(input, marks) };
         });
-        scores.write(''); // creates the file even without rows
-        for (const file of [scores, bad]) file.finish();
-        if (await hasChanged()) throw new TryAgainError(changed);
         const counts = { lines: tally.lines - lines, bad: tally.badLines - badLines };
         const found = { ...counts, badRows: badRows.digest('hex'), measured };
         const made = { acuity: packageVersion(), options: this.shapeOf(input), inputs, ...found };
-        // Bad rows that a former run told may be accepted, and stay so.
+        // Bad rows that a former run told may be accepted, and stay so; one that was killed before has told none.
         const areKnown = made.bad > 0 && former?.made.badRows === made.badRows;
-        const record = { made, begun: false, accepted: areKnown && (former.accepted || acceptBad === true) };
+        const isTold = acceptBad === true && former?.begun === false;
+        const record = { made, begun: false, accepted: areKnown && (former.accepted || isTold) };
         await this.removeFormer(input, former);
         await this.places.write(input.record, recordText({ ...record, begun: true }));
         await this.places.put(bad, input.bad);
@@ -235,10 +231,11 @@ export class Results {
     return false;
   }
 
-  private async tellBad({ name, bad, record: path }: Input, { made, accepted }: ResultRecord): Promise<void> {
+  private async tellBad(input: Input, { made, begun, accepted }: ResultRecord): Promise<void> {
     if (made.bad === 0 || accepted) return;
+    const { name, bad, record: path } = input;
     const { acceptBad, say } = this.options;
-    if (acceptBad === true)
+    if (acceptBad === true && !begun)
       return this.places.write(path, recordText({ made, begun: false, accepted: true }));
     this.hasBad = true;
     const rows = made.bad === 1 ? '1 row has' : `${made.bad} rows have`;
@@ -251,13 +248,9 @@ export class Results {
     return Value.Check(RECORD, record) ? record : undefined;
   }
 
-  /** The inputs as they are now; none of a SELECT, whose tables are not known. */
-  private async marksOf({ path, query, record }: Input): Promise<ResultRecord['made']['inputs']> {
-    const paths = query === undefined ? [path] : (query.files ?? []).map((file) => file.path);
-    const marks: ResultRecord['made']['inputs'][number][] = [];
-    for (const one of paths)
-      marks.push({ name: nameFrom(dirname(record), one), ...(await this.places.markOf(one)) });
-    return marks;
+  /** The files of an input as a record has them. */
+  private namedMarks({ record }: Input, marks: readonly Mark[]): ResultRecord['made']['inputs'] {
+    return marks.map(({ path, ...mark }) => ({ name: nameFrom(dirname(record), path), ...mark }));
   }
 
   private nameInState({ path, query, output }: Input): string {

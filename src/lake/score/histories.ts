@@ -33,6 +33,10 @@ export class Histories {
     return this.people.size;
   }
 
+  known(name: string): Person | undefined {
+    return this.people.get(name);
+  }
+
   /** The person of this name, new if unknown. @throws OperatorError */
   of(name: string): Person {
     const known = this.people.get(name);

@@ -45,8 +45,9 @@ export class PersonOrder {
       return 'the person of this row is missing, or neither text nor a number';
     const night = nightOf(page.moment(row));
     if (typeof night === 'string') return night;
-    const person = this.histories.of(name);
-    const problem = this.late !== 'place' && night < person.latest ? TOO_LATE : undefined;
+    const known = this.histories.known(name);
+    const problem =
+      this.late !== 'place' && known !== undefined && night < known.latest ? TOO_LATE : undefined;
     if (problem !== undefined) {
       if (this.late !== 'fail') return problem;
       throw new OperatorError(
@@ -62,6 +63,8 @@ export class PersonOrder {
       if (after.length > 0) return after.slice(0, FINDINGS_MAX);
       rows.given.set(row, ofNight);
     }
+    // Not before: a person whose rows are all refused has no place among the people.
+    const person = known ?? this.histories.of(name);
     rows.records.set(records, row * LAYOUT.RECORD_LENGTH);
     rows.lengths.set(lengths, row * lengths.length);
     rows.nights[row] = night;
@@ -112,4 +115,4 @@ export class PersonOrder {
 
 const UNMEASURABLE = 'the model that scores takes no measurements';
 const TOO_LATE =
-  'earlier than one of the same person before it, or in the state: sort the input by time, give --late place, or score all nights of the person anew without the state';
+  'earlier than one of the same person before it, or in the state: sort the input by time; acuity score also takes --late place, or all nights of the person anew without the state';

@@ -1,7 +1,7 @@
 /** The command `acuity score`: a run with a scorer of its own. */
 import { systemClock } from '../../base/clock.js';
 import { FileLockError } from '../../base/files/fileLock.js';
-import { collectWithoutHelpers } from '../../base/process/collector.js';
+import { collectWithoutHelpers, keepYoungGenerations } from '../../base/process/collector.js';
 import { exitAtOnce } from '../../base/process/leave.js';
 import { createLog, type Log } from '../../base/process/log.js';
 import { OutputError } from '../../base/process/print.js';
@@ -40,6 +40,8 @@ export interface RunEnd {
 export async function scoreRows(config: Config, options: ScoreOptions, command: string): Promise<RunEnd> {
   const say = saying(command);
   collectWithoutHelpers();
+  // Rows that wait for those before them would outlive small ones.
+  if (options.history === undefined) keepYoungGenerations();
   const log = createLog({ level: config.logLevel, sink: process.stderr });
   const tally = new RowTally();
   let scorer: Scorer;

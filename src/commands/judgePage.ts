@@ -10,7 +10,7 @@ import {
   powerTable,
   reliabilityLine,
   rivalTable,
-  unreadLines,
+  leftOutLines,
   type Report,
 } from '../judge/report.js';
 import { PREDICTORS, VIEWS, type View } from '../judge/sums.js';
@@ -62,7 +62,7 @@ export function judgePage(report: Report): string {
     title: 'acuity judge',
     style: STYLE,
     lead: { text: sentenceOf(verdicts), ...tone },
-    subtitle: [aboutLine(report), ...unreadLines(report)].join('. '),
+    subtitle: [aboutLine(report), ...leftOutLines(report)].join('. '),
     sections: [
       {
         heading: 'What these people could show',

@@ -47,7 +47,7 @@ export function textOf(report: Report): string {
     sentenceOf(verdicts),
     '',
     aboutLine(report),
-    ...unreadLines(report),
+    ...leftOutLines(report),
     '',
     `What these people could show (${100 * POWER} % power; correlations with the outcome | beside the rivals)`,
     textTable(powerTable(verdicts)),
@@ -68,12 +68,14 @@ export function aboutLine({ model, seed, draws, scored, bad, verdicts }: Report)
   return `${grouped(scored)} nights scored by ${model}${without}; ${draws} draws of people, seed ${seed}; claims by Holm over ${tests} tests, ${100 * ALPHA} % in all; intervals 95 %`;
 }
 
-export function unreadLines({ unread, replaced }: Report): string[] {
+/** How many values of an outcome are none of what is read. */
+export function leftOut(count: number): string {
+  return `${grouped(count)} values are left out that are no number, true or false, High or Low (of a percentile: none of 0 to 100)`;
+}
+
+export function leftOutLines({ unread, replaced }: Report): string[] {
   const told = new Map(unread.filter(({ count }) => count > 0).map(({ column, count }) => [column, count]));
-  const lines = [...told].map(
-    ([column, count]) =>
-      `${column}: ${grouped(count)} values are left out that are no number (of a percentile: none of 0 to 100)`,
-  );
+  const lines = [...told].map(([column, count]) => `${column}: ${leftOut(count)}`);
   if (replaced > 0)
     lines.push(`${grouped(replaced)} rows are left out for a later one of the same person and night`);
   return lines;

@@ -7,7 +7,7 @@ import { judge } from './judge.js';
 import { judgeMeasured, type MeasuredOptions } from './measured.js';
 import { NightRows } from './nightRows.js';
 import { columnsOf, type Outcome } from './outcomes.js';
-import type { Bought, Report } from './report.js';
+import { leftOut, type Bought, type Report } from './report.js';
 import { EXIT } from '../base/process/exitCodes.js';
 
 export interface JudgeOrder extends LakeOptions {
@@ -41,10 +41,7 @@ export async function judgeRows(config: Config, order: JudgeOrder): Promise<Judg
   if (empty !== undefined) {
     const { column } = empty.outcome;
     const count = rows.unreadOf(column);
-    const why =
-      count === 0
-        ? 'give it on the nights that it is to be judged by'
-        : `${count} values are no number, true or false, High or Low (of a percentile: none of 0 to 100)`;
+    const why = count === 0 ? 'give it on the nights that it is to be judged by' : leftOut(count);
     process.stderr.write(`acuity judge: no scored night has a number in ${column}: ${why}\n`);
     return { code: EXIT.data, report: undefined };
   }
@@ -55,21 +52,9 @@ export async function judgeRows(config: Config, order: JudgeOrder): Promise<Judg
   }
   const unread = [...outcomes, ...measured].map(({ column }) => ({ column, count: rows.unreadOf(column) }));
   const bought = constants === undefined ? [] : boughtOf(measured, rows, { constants, seed, draws });
-  const bad = tally.badLines;
-  return {
-    code,
-    report: {
-      model: version,
-      seed,
-      draws,
-      scored: rows.scored,
-      replaced: rows.replaced,
-      bad,
-      unread,
-      verdicts,
-      bought,
-    },
-  };
+  const { scored, replaced } = rows;
+  const figures = { scored, replaced, bad: tally.badLines, unread, verdicts, bought };
+  return { code, report: { model: version, seed, draws, ...figures } };
 }
 
 function boughtOf(

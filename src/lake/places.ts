@@ -49,7 +49,8 @@ export class Places {
   async steadily<T>(input: Input, read: (marks: readonly Mark[]) => Promise<T>): Promise<T> {
     const marks = await this.marksOf(input);
     const checkSame = async (): Promise<void> => {
-      if (!isDeepStrictEqual(marks, await this.marksOf(input)))
+      const now = await this.marksOf(input).catch(() => undefined); // it may be gone
+      if (!isDeepStrictEqual(marks, now))
         throw new TryAgainError('it changed while it was read, and is not finished: run the command again');
     };
     try {
@@ -63,13 +64,9 @@ export class Places {
   }
 
   private async markOf(path: string): Promise<Omit<Mark, 'path'>> {
-    if (!isRemote(path)) {
-      const stat = statSync(path);
-      return stat.isFile() ? { size: stat.size, modified: stat.mtime.toISOString() } : {};
-    }
-    const [[size, ms] = []] = await this.found(path, 'size, epoch_ms(last_modified)', patternOf(path));
-    const modified = typeof ms === 'string' ? { modified: new Date(Number(ms)).toISOString() } : {};
-    return { size: Number(size), ...modified };
+    if (isRemote(path)) return (await this.engine()).markOf(path);
+    const stat = statSync(path);
+    return stat.isFile() ? { size: stat.size, modified: stat.mtime.toISOString() } : {};
   }
 
   async isThere(path: string): Promise<boolean> {
@@ -110,11 +107,8 @@ export class Places {
   }
 
   /** Values of a file of a store, in one row if it is there: of a pattern, for a plain name is taken to be there. */
-  private async found(
-    path: string,
-    values: string,
-    pattern = `${patternOf(path.slice(0, -1))}[${path.slice(-1)}]`,
-  ): Promise<(string | null)[][]> {
+  private async found(path: string, values: string): Promise<(string | null)[][]> {
+    const pattern = `${patternOf(path.slice(0, -1))}[${path.slice(-1)}]`;
     return (await this.engine()).texts(`SELECT ${values} FROM read_blob(${textOf(pattern)})`, path);
   }
 }

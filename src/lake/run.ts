@@ -70,6 +70,7 @@ export class Run {
   /** Undefined if no file is written. */
   private readonly results: Results | undefined;
   private starting: Promise<Engine> | undefined;
+  private readonly places = new Places(() => this.engine());
   private readonly badRows: FirstBadRows;
   /** The fields and remarks reported so far, with a file that has them. */
   private readonly told = new Map<string, string>();
@@ -94,8 +95,8 @@ export class Run {
     if (this.histories !== undefined && state !== undefined)
       this.state = new StateFile(state, this.histories);
     if (options.into !== undefined || this.isStream) return;
-    const [shape, { engine, state: file }] = [shapeOf(options, config), this];
-    this.results = new Results({ ...options, state: file, shape, tally, say, engine });
+    const [shape, { places, state: file }] = [shapeOf(options, config), this];
+    this.results = new Results({ ...options, state: file, shape, tally, say, places });
   }
 
   /** Whether rows come from standard input, and go to standard output. */
@@ -119,8 +120,6 @@ export class Run {
     const engine = await this.starting?.catch(() => undefined);
     engine?.close();
   }
-
-  private readonly places = new Places(() => this.engine());
 
   private readonly engine = (): Promise<Engine> => {
     this.starting ??= import('./input/engine.js').then(({ Engine }) => Engine.open(this.options));

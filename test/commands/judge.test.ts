@@ -153,7 +153,7 @@ t.test('measurements: what tests before a night buy', async (t) => {
   const order = { outcomes: outcomes('tired:-attention'), measured: outcomes('test:attention') };
   const { text } = await judged(t, [join(dir, 'n.ndjson')], order);
   const wild = rows.filter(({ test }) => test > 100).length;
-  t.match(text, `test: ${wild} values are left out that are no number (of a percentile: none of 0 to 100)`);
+  t.match(text, `test: ${wild} values are left out that are no number, true or false, High or Low (of a`);
   t.match(text, /^1 +30 +\d+ .*\n2 +30 +\d+ .*\n5 +2[0-9] +\d+ /m);
   t.match(text, /Reliability of one measurement with these people (1\.00|0\.9\d) .* the model takes 0\.7/);
 });
@@ -173,12 +173,11 @@ t.test('what is missing or misnamed ends the run with what to do', async (t) => 
     said: /no scored night has a number in tired: give it on the/,
   });
   const unread = await judged(t, [join(dir, 'w.ndjson')], { outcomes: outcomes('tired:-attention') });
-  const remedy =
-    /in tired: \d+ values are no number, true or false, High or Low \(of a percentile: none of 0 to 100\)/;
+  const remedy = /in tired: \d+ values are left out that are no number, true or false, High or Low/;
   t.match(unread, { code: 65, figures: undefined, said: remedy });
   const whose = ['--person', 'person', '--order', 'night'];
-  const unknown = await acuity(['judge', path, ...whose, '--outcome', 'tierd:-attention']);
-  const stderr = /there is no field "tierd" beside the session in the first rows/;
+  const unknown = await acuity(['judge', path, ...whose, '--outcome', 'zzz:-attention']);
+  const stderr = /no field "zzz" beside the session in the first rows: if later rows have it, write null in/;
   t.match(unknown, { code: 64, stdout: '', stderr });
   const page = [...whose, '--outcome', 'tired:-attention', '--html', join(dir, 'none', 'v.html')];
   const lost = await acuity(['judge', join(dir, 'n.ndjson'), ...page]);

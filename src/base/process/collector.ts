@@ -19,7 +19,7 @@ export function collectWithoutHelpers(): void {
 
 /**
  * Ends the growth of every thread's young generation: the main thread's has 8 MiB once the modules are loaded, and would
- * double. The columns of a table fill it with memory outside the heap, which stays until it is full.
+ * double. Memory outside the heap, as the engine's columns have it, is freed only when it is full.
  */
 export function keepYoungGenerations(): void {
   setFlagsFromString('--semi-space-growth-factor=1');

@@ -161,14 +161,25 @@ export class Engine {
     await this.run('DROP TABLE pieces', what);
   }
 
-  /** The other way: copies a file of a store into `folder`; all of it is in memory meanwhile. @throws TableError */
-  async download(source: string): Promise<string> {
-    // Of no file the engine copies nothing, without an error: an address that it can't read would be a CSV without rows.
-    const [found] = await this.texts(`SELECT size FROM read_blob(${textOf(patternOf(source))})`, source);
+  /**
+   * A file of a store as that tells it.
+   * @throws TableError if nothing is there: the engine takes an address that it can't read for one without files
+   */
+  async markOf(source: string): Promise<{ readonly size: number; readonly modified?: string }> {
+    const values = 'size, epoch_ms(last_modified)';
+    const [found] = await this.texts(`SELECT ${values} FROM read_blob(${textOf(patternOf(source))})`, source);
     if (found === undefined)
       throw new TableError(
         `${source} can't be read: nothing is there, or its beginning is none of s3://, gs://, https:// as written here`,
       );
+    const [size, ms] = found;
+    const modified = typeof ms === 'string' ? { modified: new Date(Number(ms)).toISOString() } : {};
+    return { size: Number(size), ...modified };
+  }
+
+  /** The other way: copies a file of a store into `folder`; all of it is in memory meanwhile. @throws TableError */
+  async download(source: string): Promise<string> {
+    await this.markOf(source);
     const path = join(this.folder, basename(source));
     const select = `SELECT content FROM read_blob(${textOf(patternOf(source))})`;
     await this.run(`COPY (${select}) TO ${textOf(path)} (FORMAT blob, COMPRESSION none)`, source);

@@ -274,7 +274,7 @@ async function filesOf(name: string, options: FindOptions): Promise<Found[]> {
   const isFar = isRemote(name);
   if (/^https?:/i.test(name) && (/[?*[@]/.test(name) || formatOf(name).format === undefined))
     throw new OperatorError(
-      'an address of https:// names one file, by its ending, without ?, patterns and passwords: copy it, or pipe it',
+      `${name.replace(/(?<=\/\/)[^/]*@|\?.*/gs, '…')}: an address of https:// is one file's, without ?, pattern or password: copy the file, or pipe it`,
     );
   const isPattern = PATTERN.test(name) && (isFar || !existsSync(name));
   const path = isFar ? name.replace(/\/$/, '') : resolve(name);

@@ -172,8 +172,7 @@ function* problemsOf(
     const near = small ?? nearestName(name, beside, Math.floor(name.length / LETTERS_PER_EDIT));
     const hint = near === undefined ? '' : `: did you mean ${JSON.stringify(near)}?`;
     const place = isTable ? '' : ' beside the session in the first rows';
-    const later =
-      isTable || near !== undefined ? '' : ': if later rows have it, give the first one a null there';
+    const later = isTable || near !== undefined ? '' : ': if later rows have it, write null in the first one';
     yield `there is no ${thing} ${JSON.stringify(name)}${place}${hint}${later}`;
   }
   // One would be mistaken for the other.

@@ -26,11 +26,10 @@ import { ifPresentSync } from '../../base/files/fileError.js';
 import { withFileLock } from '../../base/files/fileLock.js';
 import { parsedJson } from '../../base/json.js';
 import { packageVersion } from '../../base/process/packageVersion.js';
-import type { Engine } from '../input/engine.js';
 import { TryAgainError } from '../errors.js';
 import { isRemote, type Input } from '../input/inputs.js';
 import { FORMATS, type ScoreOptions } from '../options.js';
-import { Places, type Mark } from '../places.js';
+import type { Mark, Places } from '../places.js';
 import type { WriteBytes } from './scoreColumns.js';
 import type { RowTally } from '../score/scorePages.js';
 import type { StateFile } from '../score/state.js';
@@ -81,7 +80,7 @@ export interface ResultsOptions extends Pick<ScoreOptions, 'again' | 'acceptBad'
   readonly shape: Shape;
   readonly tally: Readonly<RowTally>;
   readonly say: (line: string) => void;
-  readonly engine: () => Promise<Engine>;
+  readonly places: Places;
 }
 
 /** The results of a run's inputs: which of them are finished, by their records, and how a new one is made. */
@@ -95,7 +94,7 @@ export class Results {
   private readonly places: Places;
 
   constructor(private readonly options: ResultsOptions) {
-    this.places = new Places(options.engine);
+    this.places = options.places;
   }
 
   /** Whether the input is finished; ends what a killed run left to be done. @throws OperatorError */

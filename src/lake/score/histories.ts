@@ -33,6 +33,7 @@ export class Histories {
     return this.people.size;
   }
 
+  /** The person of this name, if there is one. */
   known(name: string): Person | undefined {
     return this.people.get(name);
   }

@@ -115,4 +115,4 @@ export class PersonOrder {
 
 const UNMEASURABLE = 'the model that scores takes no measurements';
 const TOO_LATE =
-  'earlier than one of the same person before it, or in the state: sort the input by time; acuity score also takes --late place, or all nights of the person anew without the state';
+  'earlier than one of the same person before it, or in the state: sort the input by time; with acuity score, give --late place, or score all nights of the person anew without the state';

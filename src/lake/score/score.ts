@@ -40,7 +40,7 @@ export interface RunEnd {
 export async function scoreRows(config: Config, options: ScoreOptions, command: string): Promise<RunEnd> {
   const say = saying(command);
   collectWithoutHelpers();
-  // Rows that wait for those before them would outlive small ones.
+  // With histories rows wait for earlier ones, and would outlive a small young generation.
   if (options.history === undefined) keepYoungGenerations();
   const log = createLog({ level: config.logLevel, sink: process.stderr });
   const tally = new RowTally();

@@ -4,7 +4,14 @@ import type { SeriesLimits } from '#rules/fields.js';
 import { ColumnReader } from '../../read/columns.js';
 import { problemOf } from './csvRows.js';
 import type { Engine } from './engine.js';
-import { selectionOf, sortedSql, type Selection, type Source, type SourceColumn } from './engineSources.js';
+import {
+  fieldsOf,
+  selectionOf,
+  sortedSql,
+  type Selection,
+  type Source,
+  type SourceColumn,
+} from './engineSources.js';
 import { NamesError, TableError } from '../errors.js';
 import { fieldOf } from './names.js';
 import { tablePage, type BesideColumns, type OpenInput, type Page } from './page.js';
@@ -14,7 +21,6 @@ import {
   numberField,
   problemsIn,
   sessionColumns,
-  sessionFields,
   textField,
   type Lists,
   type SessionField,
@@ -89,7 +95,7 @@ function commonType(sources: readonly Source[], name: string): string {
 /** Tables that are read together have the same fields in the same forms. @throws NamesError */
 function checkAlike([first, ...more]: readonly [Source, ...Source[]]): void {
   const formsOf = (source: Source): string[] =>
-    sessionFields(source.columns)
+    fieldsOf(source)
       .map(
         ({ field, kind, isSeries }) =>
           `${field} (${kind === 'text' ? kind : isSeries ? 'lists' : 'numbers'})`,

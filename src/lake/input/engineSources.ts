@@ -137,17 +137,30 @@ export async function querySource(
   };
 }
 
-/** The source with the columns that the path of its file says, if it lacks them: numbers only as fields of a session. */
+/**
+ * The source with the columns that the path of its file says, if it lacks them: numbers, in the notation that a CSV has,
+ * only as fields of a session. There an empty text is no value, as in a CSV.
+ */
 export function withPartitions(source: Source, partitions: readonly Partition[]): Source {
   const isCell = source.mark !== undefined;
   const added = partitions.filter(({ name }) => !source.columns.some((column) => column.name === name));
   const columns = added.map(({ name, value }): SourceColumn => {
-    const isNone = value === null || (isCell && value === '');
-    const text = textColumn(name, isNone ? NULL_SQL : textOf(value), isCell);
-    if (isCell || fieldOf(name) === undefined || Number.isNaN(Number(value ?? 0))) return text;
-    return { ...text, kind: 'float', sql: `CAST(${text.sql} AS DOUBLE)` };
+    const isField = fieldOf(name) !== undefined;
+    const own = value === '' && (isCell || isField) ? null : value;
+    const text = textColumn(name, own === null ? NULL_SQL : textOf(own), isCell);
+    if (isCell || !isField) return text;
+    if (own === null) return { ...text, kind: 'null' };
+    return NUMBER.test(own) ? { ...text, kind: 'float', sql: `CAST(${text.sql} AS DOUBLE)` } : text;
   });
   return { ...source, columns: [...source.columns, ...columns] };
+}
+
+/** The fields of a session in a source; one without any value has the kind of its field, as in other files. */
+export function fieldsOf({ columns }: Source) {
+  return sessionFields(columns).map((column) => {
+    const kind = column.field === 'sex' ? 'text' : 'float';
+    return column.kind === 'null' ? { ...column, kind: kind as typeof column.kind } : column;
+  });
 }
 
 /** The selection of a source: the session, the kept columns, the person and time, and more. */
@@ -159,7 +172,7 @@ export function selectionOf(source: Source, { keep, history, measured = [] }: Ro
     source.columns.find((one) => one.name === name) ?? textColumn(name, NULL_SQL);
   const selectNamed = (names: readonly string[], sqlOf: (column: SourceColumn) => string) =>
     new Map(names.map((name) => [name, select(sqlOf(columnNamed(name)))]));
-  const fields = sessionFields(source.columns).map((field) => ({ ...field, at: select(fieldSql(field)) }));
+  const fields = fieldsOf(source).map((field) => ({ ...field, at: select(fieldSql(field)) }));
   const kept = selectNamed(keep, (column) => keptSql(column, form));
   const person = history && select(textSql(columnNamed(history.person)));
   const moment = history && select(orderSql(columnNamed(history.order)));

@@ -6,6 +6,7 @@ import { text as wholeText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { arrowStreams } from '#acuity/lake/input/arrowStreams.js';
+import { partialName } from '#acuity/base/files/atomicFile.js';
 import { Engine } from '#acuity/lake/input/engine.js';
 import { BAD_AGES } from '#fixtures/ages.js';
 import { PAST, fileOf, rowsOf, runStream, type Asked } from '#fixtures/lake.js';
@@ -47,12 +48,15 @@ t.test('a reader that stops reading is no hang; one that goes away ends the work
 });
 
 t.test('what the engine sets aside is its owner’s, gone at the end, and after a crash', async (t) => {
-  // No process has the number of the last two; one is another user's where the test may say so, and stays.
+  const left = (pid: number, host = '$1'): string =>
+    partialName('acuity-lake').replace(/\.(\w+)-\d+-\w+-\d+/, `.${host}-${pid}-0123456789ab`);
+  // No process here has this number; another user's folder stays where the test may make one.
+  const [gone, theirs] = [left(99999999), `of-another-${left(99999999)}`];
   const isRoot = process.geteuid?.() === 0;
-  const others = ['acuity-lake-of-another', ...(isRoot ? ['acuity-lake-99999999-theirs'] : [])];
-  const all = [...others, 'acuity-lake-99999999-ours'];
-  const dir = t.testdir(Object.fromEntries(all.map((name) => [name, {}])));
-  if (isRoot) chownSync(join(dir, 'acuity-lake-99999999-theirs'), 65534, 65534);
+  const others = ['acuity-lake', left(process.ppid), left(99999999, '0badcafe'), ...(isRoot ? [theirs] : [])];
+  const all = [...others, gone, left(process.pid)];
+  const dir = t.testdir(Object.fromEntries(all.map((name) => [name, { spilled: '' }])));
+  if (isRoot) chownSync(join(dir, theirs), 65534, 65534);
   const text = '"a\n\n\r\n\nb"\u0001';
   const path = fileOf(t, 'a.csv', text);
   const { TMPDIR } = process.env;

@@ -156,7 +156,7 @@ t.test('a changed input or one without record is scored again, told; with a stat
 t.test('an input that changes while it is read, or an output that fails, has no result', async (t) => {
   const changed = { name: 'TryAgainError', message: /changed while it was read.* run the command again/ };
   const failed = { name: /^Error$/, message: /^the output can't be written: / }; // exit code 74
-  const own = (name: string): boolean => name.startsWith(`acuity-lake-${process.pid}-`);
+  const own = (name: string): boolean => name.startsWith('acuity-lake.') && name.includes(`-${process.pid}-`);
   const grow = (path: string): void => appendFileSync(path, nights(20260110));
   const replace = (path: string): void => {
     writeFileSync(`${path}.new`, nights(20260101, [30, 30]));

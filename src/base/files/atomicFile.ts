@@ -8,6 +8,7 @@ import {
   existsSync,
   fchownSync,
   fsyncSync,
+  lstatSync,
   openSync,
   readdirSync,
   renameSync,
@@ -20,22 +21,24 @@ import { basename, dirname, join } from 'node:path';
 import { isAlive } from './fileLock.js';
 import { ifPresentSync } from './fileError.js';
 
-const NONCE_BYTES = 6;
 /** Process ids mean nothing on another host that writes to the same disk. */
 const HOST = createHash('sha256').update(hostname()).digest('hex').slice(0, 8);
-const PARTIAL = /\.([0-9a-f]{8})-(\d+)-[0-9a-f]{12}\.partial$/;
+/** Tells this process from an earlier one with the same id: process ids restart with each container. */
+const OWN = randomBytes(6).toString('hex');
+const PARTIAL = /\.([0-9a-f]{8})-(\d+)-([0-9a-f]{12})(-\d+)?\.partial$/;
 
 /** Opens only a file that does not exist, so that no link is followed and no mode is kept. */
 const NEW_FILE = 'wx';
 const OWNER_ONLY = 0o600;
 
+let names = 0;
+
 /**
- * A unique name for a new file beside `path`, to be renamed to `path` once complete: neither a running nor a killed
- * process uses the same.
+ * A unique name for a new file beside `path`, to be renamed to `path` once complete, or for a folder that is never
+ * complete: neither a running nor a killed process uses the same.
  */
 export function partialName(path: string): string {
-  const nonce = randomBytes(NONCE_BYTES).toString('hex');
-  return `${path}.${HOST}-${process.pid}-${nonce}.partial`;
+  return `${path}.${HOST}-${process.pid}-${OWN}-${names++}.partial`;
 }
 
 /**
@@ -116,17 +119,20 @@ export function removeLeftovers(path: string): void {
   });
 }
 
-/** Removes files in `folder` left by processes of this host that have ended, as far as this one may. Call before this process creates any. */
+/** Removes what processes of this host and this user left in `folder` when they ended. */
 export function removeDeadPartials(folder: string): void {
   removeThose(folder, (name) => {
-    const [, host, pid] = PARTIAL.exec(name) ?? [];
-    return host === HOST && (Number(pid) === process.pid || !isAlive(Number(pid)));
+    const [, host, pid, own] = PARTIAL.exec(name) ?? [];
+    if (host !== HOST || own === OWN || (Number(pid) !== process.pid && isAlive(Number(pid)))) return false;
+    const owner = lstatSync(join(folder, name), { throwIfNoEntry: false })?.uid;
+    return owner === (process.geteuid?.() ?? 0);
   });
 }
 
 function removeThose(folder: string, areThey: (name: string) => boolean): void {
   try {
-    for (const name of readdirSync(folder).filter(areThey)) rmSync(join(folder, name), { force: true });
+    for (const name of readdirSync(folder).filter(areThey))
+      rmSync(join(folder, name), { recursive: true, force: true });
   } catch {
     return; // for instance on a read-only disk, or another user's: leftovers do no harm
   }

@@ -1,4 +1,4 @@
-import { createReadStream, lstatSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { createReadStream, mkdirSync, rmSync, statSync } from 'node:fs';
 import { devNull, totalmem, tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import {
@@ -10,7 +10,7 @@ import {
   type DuckDBConnection,
   type DuckDBValue,
 } from '@duckdb/node-api';
-import { isAlive } from '../../base/files/fileLock.js';
+import { partialName, removeDeadPartials } from '../../base/files/atomicFile.js';
 import { usableCores } from '../../config/cores.js';
 import { messageOf, OperatorError } from '../../base/errors.js';
 import { TableError } from '../errors.js';
@@ -24,7 +24,6 @@ const THREADS_MAX = 4;
 const MEBI = 1 << 20;
 /** Less, and a row group of long nights does not fit. */
 const MEMORY_MIN = 256 * MEBI;
-const WORK = /^acuity-lake-(\d+)-\w+$/;
 
 export interface NamedType {
   readonly name: string;
@@ -48,8 +47,9 @@ export class Engine {
 
   /** @throws OperatorError if an extension is not there */
   static async open({ memory, extension = [] }: Pick<LakeOptions, 'memory' | 'extension'>): Promise<Engine> {
-    removeDeadFolders();
-    const folder = mkdtempSync(join(tmpdir(), `acuity-lake-${process.pid}-`)); // 0700
+    removeDeadPartials(tmpdir());
+    const folder = partialName(join(tmpdir(), 'acuity-lake'));
+    mkdirSync(folder, { mode: 0o700 });
     const limit = memory ?? Math.max(MEMORY_MIN, Math.floor(machineMemory() / 4));
     const instance = await DuckDBInstance.create(':memory:', {
       autoinstall_known_extensions: 'false',
@@ -284,15 +284,4 @@ const KNOWN: readonly (readonly [RegExp, string])[] = [
 function machineMemory(): number {
   const own = process.constrainedMemory();
   return own > 0 && own < totalmem() ? own : totalmem();
-}
-
-/** Removes what a killed run of this user left here: what others left can't be removed, or is not ours to remove. */
-function removeDeadFolders(): void {
-  for (const name of readdirSync(tmpdir())) {
-    const [, pid] = WORK.exec(name) ?? [];
-    const path = join(tmpdir(), name);
-    if (pid === undefined || Number(pid) === process.pid || isAlive(Number(pid))) continue;
-    const owner = lstatSync(path, { throwIfNoEntry: false })?.uid;
-    if (owner === process.getuid?.()) rmSync(path, { recursive: true, force: true });
-  }
 }

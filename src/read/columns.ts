@@ -102,8 +102,9 @@ export class ColumnReader {
     const problems = new Map<number, BodyProblem>();
     const records = new Float64Array(rows * RECORD_LENGTH);
     const lengths = new Uint32Array(rows * SERIES);
-    writeLengths(columns, first, lengths);
-    const marks = columns.arePlain ? this.readPlain(columns, first, records) : new Uint8Array(rows).fill(1);
+    const marks = columns.arePlain
+      ? this.readPlain(columns, first, { records, lengths })
+      : new Uint8Array(rows).fill(1);
     for (let row = marks.indexOf(1); row >= 0; row = marks.indexOf(1, row + 1)) {
       const outcome = this.readRequest(columns.bodyOf(first + row));
       if (isBodyProblem(outcome)) problems.set(row, outcome);
@@ -115,8 +116,12 @@ export class ColumnReader {
     return { records, lengths, problems };
   }
 
-  /** Fills `records` from the row `first` on. @returns 1 for each row that the exact path must read */
-  private readPlain({ series, scalars }: SessionColumns, first: number, records: Float64Array): Uint8Array {
+  /** Fills `records` and `lengths` from the row `first` on. @returns 1 for each row that the exact path must read */
+  private readPlain(
+    { series, scalars }: SessionColumns,
+    first: number,
+    { records, lengths }: Pick<ReadRows, 'records' | 'lengths'>,
+  ): Uint8Array {
     const rows = records.length / RECORD_LENGTH;
     const { parser } = this;
     const offsets = this.offsetsFor(rows);
@@ -126,7 +131,7 @@ export class ColumnReader {
     marks.fill(0);
     clearRecords(read);
     for (const column of scalars) readScalars(column, first, read, marks);
-    for (const column of series) this.summarise(column, first, { rows, offsets, marks });
+    for (const column of series) this.summarise(column, first, { offsets, marks, lengths });
     parser.exports.markDoubtful(rows, offsets.records, offsets.marks);
     records.set(read);
     return marks.slice();
@@ -149,64 +154,49 @@ export class ColumnReader {
     };
   }
 
+  /** Summarises a column, as many lists at once as one call takes, and notes their lengths. */
   private summarise(
-    column: SeriesColumn,
+    { field, values, starts: froms, ends }: SeriesColumn,
     first: number,
-    { rows, offsets, marks }: { rows: number; offsets: Offsets; marks: Uint8Array },
+    { offsets, marks, lengths: all }: { offsets: Offsets; marks: Uint8Array; lengths: Uint32Array },
   ): void {
-    const { buffer } = this.parser.bytes;
-    const starts = new Int32Array(buffer, offsets.starts, rows);
-    const lengths = new Int32Array(buffer, offsets.lengths, rows);
-    const { values, starts: froms, ends } = column;
-    const most = samplesMax(column.field, this.limits);
-    let run = 0;
-    let begin = Math.max(0, froms[first] ?? 0);
-    let end = begin;
-    for (let row = 0; row < rows; row++) {
-      const from = froms[first + row] ?? 0;
-      const to = ends[first + row] ?? 0;
-      // A damaged file may contain any offsets.
-      const isSound = to === from || (from >= end && to > from && to - from <= most && to <= values.length);
-      if (!isSound) marks[row] = 1;
-      const length = isSound ? to - from : 0;
-      if (length > 0 && from + length - begin > this.samplesPerCall) {
-        this.summariseRun(column, { offsets, run, row, begin, end });
-        run = row;
-        begin = from;
-      }
-      starts[row] = length > 0 ? from - begin : 0;
-      lengths[row] = length;
-      if (length > 0) end = to;
-    }
-    this.summariseRun(column, { offsets, run, row: rows, begin, end });
-  }
-
-  /**
-   * Summarises the lists of the rows from `run` up to `row`, exclusive: they lie between `begin` and `end`.
-   */
-  private summariseRun(
-    { field, values }: SeriesColumn,
-    {
-      offsets,
-      run,
-      row,
-      begin,
-      end,
-    }: { offsets: Offsets; run: number; row: number; begin: number; end: number },
-  ): void {
-    if (end <= begin) return;
     const { exports, bytes } = this.parser;
-    new Float32Array(bytes.buffer, offsets.samples, end - begin).set(values.subarray(begin, end));
-    exports.summariseLists(
-      row - run,
-      offsets.samples,
-      offsets.starts + run * SAMPLE_BYTES,
-      offsets.lengths + run * SAMPLE_BYTES,
-      isHeart(field),
-      offsets.records + run * RECORD_BYTES,
-      summaryAt(0, field),
-      offsets.marks + run,
-    );
+    const rows = marks.length;
+    const starts = new Int32Array(bytes.buffer, offsets.starts, rows);
+    const lengths = new Int32Array(bytes.buffer, offsets.lengths, rows);
+    const most = samplesMax(field, this.limits);
+    const place = SERIES_PLACES[field];
+    let end = 0;
+    for (let row = 0; row < rows;) {
+      const run = row;
+      let begin = -1;
+      for (; row < rows; row++) {
+        const from = froms[first + row] ?? 0;
+        const to = ends[first + row] ?? 0;
+        // A damaged file may contain any offsets.
+        const isSound = to === from || (from >= end && to > from && to - from <= most && to <= values.length);
+        if (!isSound) marks[row] = 1;
+        const length = isSound ? to - from : 0;
+        if (length > 0 && begin < 0) begin = from;
+        if (length > 0 && to - begin > this.samplesPerCall) break; // not at the first: one list fits
+        if (length > 0) end = to;
+        starts[row] = length > 0 ? from - begin : 0;
+        lengths[row] = length;
+        all[row * SERIES + place] = length;
+      }
+      if (begin < 0) continue;
+      new Float32Array(bytes.buffer, offsets.samples, end - begin).set(values.subarray(begin, end));
+      exports.summariseLists(
+        row - run,
+        offsets.samples,
+        offsets.starts + run * SAMPLE_BYTES,
+        offsets.lengths + run * SAMPLE_BYTES,
+        isHeart(field),
+        offsets.records + run * RECORD_BYTES,
+        summaryAt(0, field),
+        offsets.marks + run,
+      );
+    }
   }
 }
 
@@ -229,13 +219,5 @@ function readScalars(column: ScalarColumn, first: number, records: Float64Array,
       !(isSex && value === 0);
     if (isRight) records[place] = value;
     else marks[row] = 1;
-  }
-}
-
-function writeLengths({ series }: SessionColumns, first: number, lengths: Uint32Array): void {
-  for (const { field, starts, ends } of series) {
-    let place = SERIES_PLACES[field];
-    for (let row = first; place < lengths.length; row++, place += SERIES)
-      lengths[place] = (ends[row] ?? 0) - (starts[row] ?? 0);
   }
 }

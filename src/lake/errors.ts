@@ -38,32 +38,17 @@ export function readingError(error: unknown, what: string): unknown {
 
 const NUMBER_REMEDY = 'write it with a point, without a unit, or leave the cell empty';
 
-/** Bad rows to report; the others are only in their file. */
-const TOLD_MAX = 3;
+/** Bad rows of a run to report; the others are only in their file. */
+export const TOLD_MAX = 3;
 
-interface BadRowPlace {
-  readonly input: string;
-  readonly row: number;
-  /** The input's names by the session field that they are read as, if it has a header. */
-  readonly header: ReadonlyMap<string, string> | undefined;
-}
-
-/** Reports the first bad rows of a run: where each is, and what to do about it. */
-export class FirstBadRows {
-  private told = 0;
-
-  constructor(private readonly say: (line: string) => void) {}
-
-  /** `others`: where all bad rows are listed. */
-  tell({ input, row, header }: BadRowPlace, { status, detail }: RowProblem, others: string): void {
-    if (this.told > TOLD_MAX) return;
-    this.told++;
-    if (this.told > TOLD_MAX) this.say(`${input}: more rows have no scores, see ${others}`);
-    else this.say(`${input}: row ${row} has no scores (${status}): ${sentenceOf(detail, header)}`);
-  }
-}
-
-function sentenceOf(detail: RowProblem['detail'], header: BadRowPlace['header']): string {
+/**
+ * The words for a bad row, with the remedy. `header`: the input's names by the session field that they are read as, if
+ * it has a header.
+ */
+export function sentenceOf(
+  detail: RowProblem['detail'],
+  header: ReadonlyMap<string, string> | undefined,
+): string {
   if (typeof detail === 'string') return detail;
   const [first] = detail;
   if (first === undefined) return 'refused';

@@ -9,7 +9,7 @@ import { print } from '../base/process/print.js';
 import { readNorms } from '../contract/norms.js';
 import type { Scorer } from '../score/scorer.js';
 import type { Engine } from './input/engine.js';
-import { FirstBadRows } from './errors.js';
+import { TOLD_MAX, sentenceOf } from './errors.js';
 import { Histories } from './score/histories.js';
 import { findInputs, isPipe, isRemote, type Input } from './input/inputs.js';
 import { readNames, type NamesReport } from './input/names.js';
@@ -71,7 +71,6 @@ export class Run {
   private readonly results: Results | undefined;
   private starting: Promise<Engine> | undefined;
   private readonly places = new Places(() => this.engine());
-  private readonly badRows: FirstBadRows;
   /** The fields and remarks reported so far, with a file that has them. */
   private readonly told = new Map<string, string>();
 
@@ -81,7 +80,6 @@ export class Run {
     readonly tally: RowTally,
     private readonly say: (line: string) => void,
   ) {
-    this.badRows = new FirstBadRows(say);
     const { history, peopleMax, state, tables } = options;
     this.reading = {
       ...options,
@@ -226,10 +224,14 @@ export class Run {
     const written = async (job: Job): Promise<void> => {
       await sink.write(job);
       if (job.problems.size > 0) await writeBad?.(lines.bad(job, name));
-      this.tally.add(job);
       const { badRows, page } = job;
-      for (const [row, problem] of badRows)
-        this.badRows.tell({ input: name, row: page.numberOf(row), header }, problem, others);
+      const left = TOLD_MAX - this.tally.badLines;
+      for (const [row, { status, detail }] of badRows.slice(0, Math.max(left, 0)))
+        this.say(
+          `${name}: row ${page.numberOf(row)} has no scores (${status}): ${sentenceOf(detail, header)}`,
+        );
+      if (left >= 0 && badRows.length > left) this.say(`${name}: more rows have no scores, see ${others}`);
+      this.tally.add(job);
     };
     await scorePages(opened.pages(report.columns, form), written, scorer, personOrder);
     await sink.end?.();

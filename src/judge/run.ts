@@ -20,22 +20,24 @@ export interface JudgeOrder extends LakeOptions {
   readonly draws: number;
 }
 
-/** The result of `judgeRows`; without a report if not all rows could be read, which was reported. */
+/** The result of `judgeRows`; without a report if there is nothing to judge, which was reported. */
 export interface Judgement {
-  /** The exit code: 0; 65 if a row was bad or no night has an outcome; else that of `acuity score`. */
+  /** 0; 65 if a row was bad or no night has an outcome; 64 for measurements that the model does not take. */
   readonly code: number;
   readonly report: Report | undefined;
 }
 
-/** Scores nights like `acuity score`, with the same past, and judges the scores by the outcomes beside them. */
+/**
+ * Scores nights like `acuity score`, with the same past, and judges the scores by the outcomes beside them. Exits the
+ * process if not all rows can be read, with the code of `acuity score`.
+ */
 export async function judgeRows(config: Config, order: JudgeOrder): Promise<Judgement> {
   const { person, outcomes, measured, seed, draws } = order;
   const rows = new NightRows(outcomes, measured);
   const keep = [...new Set([...outcomes, ...measured].map(({ column }) => column))];
   const history = { person, order: order.order };
   const scoring = { ...order, keep, explain: false, late: 'bad', history, into: rows } as const;
-  const { code, isWhole, model, tally } = await scoreRows(config, scoring, 'acuity judge');
-  if (!isWhole) return { code, report: undefined };
+  const { code, model, tally } = await scoreRows(config, scoring, 'acuity judge');
   const verdicts = judge(rows.nights, outcomes, { seed, draws });
   const empty = verdicts.find(({ nights }) => nights === 0);
   if (empty !== undefined) {

@@ -23,30 +23,37 @@ import { EXIT } from '../../base/process/exitCodes.js';
  */
 const BATCH_MIN = 256;
 
-/** The end of a run. */
+/** The end of a run that read all rows: those without scores are bad ones. */
 export interface RunEnd {
   /** The exit code: 0, or 65 if a row was bad, now or in a finished input, and not accepted. */
   readonly code: number;
-  /** Whether all rows were read: those without scores are bad ones. */
-  readonly isWhole: boolean;
   readonly tally: Readonly<RowTally>;
   readonly model: ScoringModel;
 }
 
 /**
  * Scores rows of files, or of standard input to standard output, without HTTP, through the service's own pipeline and
- * pool, for a command named `command`. Exits the process if nothing is to be scored, or nothing can be.
+ * pool, for a command named `command`. Exits the process if nothing is to be scored, or not all rows can be read and
+ * written.
  */
 export async function scoreRows(config: Config, options: ScoreOptions, command: string): Promise<RunEnd> {
+  const { stdin, stderr } = process;
   const say = saying(command);
   collectWithoutHelpers();
   // With histories rows wait for earlier ones, and would outlive a small young generation.
   if (options.history === undefined) keepYoungGenerations();
-  const log = createLog({ level: config.logLevel, sink: process.stderr });
+  const log = createLog({ level: config.logLevel, sink: stderr });
   const tally = new RowTally();
-  let scorer: Scorer;
   let run: Run | undefined;
-  let end: Pick<RunEnd, 'code' | 'isWhole'>;
+  /** Undefined until scoring begins. */
+  let scorer: Scorer | undefined;
+  let startedMs = 0;
+  const summarise = (): void => say(summaryLine(tally, systemClock.monotonicMs() - startedMs, run?.people));
+  const close = async (): Promise<void> => {
+    await run?.close();
+    await scorer?.drained(); // an exit while the network runs aborts
+    await scorer?.close();
+  };
   try {
     run = new Run(config, options, tally, say);
     const todo = await run.open();
@@ -60,16 +67,24 @@ export async function scoreRows(config: Config, options: ScoreOptions, command: 
       say(`a worker hangs after line ${tally.lines}: ${JSON.stringify(hang)}`);
       exitAtOnce(EXIT.software);
     });
-    end = await work(run, todo, scorer, say);
+    startedMs = systemClock.monotonicMs();
+    if (run.isStream && stdin.isTTY) say('reading requests from the terminal, one on each line');
+    const hideProgress = stderr.isTTY
+      ? showProgress(stderr, { tally, totalBytes: bytesIn(todo) }, systemClock.monotonicMs)
+      : undefined;
+    await run.score(todo, scorer).finally(hideProgress);
   } catch (error) {
-    await run?.close();
-    say(placed(run, messageOf(error)));
-    process.exit(codeOf(error) ?? EXIT.failed);
+    if (tally.lines > 0 && !(error instanceof NamesError)) summarise();
+    const isOurs = error instanceof OperatorError || error instanceof OutputError;
+    const what = run?.isStream === true ? 'standard input or output' : 'input or output';
+    const words = scorer === undefined || isOurs ? '' : `${what} failed: `;
+    if (!(error instanceof OutputError && error.isUnread)) say(placed(run, `${words}${messageOf(error)}`));
+    await close();
+    process.exit(codeOf(error, scorer !== undefined));
   }
-  await run.close();
-  await scorer.drained();
-  await scorer.close();
-  return { ...end, tally, model: scorer.model };
+  summarise();
+  await close();
+  return { code: run.hasBad ? EXIT.data : 0, tally, model: scorer.model };
 }
 
 /**
@@ -91,42 +106,14 @@ function bytesIn(inputs: readonly Input[]): number | undefined {
   return sum > 0 ? sum : undefined;
 }
 
-async function work(
-  run: Run,
-  todo: readonly Input[],
-  scorer: Scorer,
-  say: (line: string) => void,
-): Promise<Pick<RunEnd, 'code' | 'isWhole'>> {
-  const { stdin, stderr } = process;
-  const { isStream, tally } = run;
-  const startedMs = systemClock.monotonicMs();
-  if (isStream && stdin.isTTY) say('reading requests from the terminal, one on each line');
-  const hideProgress = stderr.isTTY
-    ? showProgress(stderr, { tally, totalBytes: bytesIn(todo) }, systemClock.monotonicMs)
-    : undefined;
-  let failure: unknown;
-  try {
-    await run.score(todo, scorer);
-  } catch (error) {
-    failure = error;
-  }
-  hideProgress?.();
-  if (failure === undefined || (tally.lines > 0 && !(failure instanceof NamesError)))
-    say(summaryLine(tally, systemClock.monotonicMs() - startedMs, run.people));
-  if (failure === undefined) return { code: run.hasBad ? EXIT.data : 0, isWhole: true };
-  const isOurs = failure instanceof OperatorError || failure instanceof OutputError;
-  const words = isOurs ? '' : `${isStream ? 'standard ' : ''}input or output failed: `;
-  if (!(failure instanceof OutputError && failure.isUnread))
-    say(placed(run, `${words}${messageOf(failure)}`));
-  const code = failure instanceof OutputError ? failure.code : isOurs ? EXIT.data : EXIT.io;
-  return { code: codeOf(failure) ?? code, isWhole: false };
-}
-
-/** The exit code of what ends a run before or within its work; undefined if it depends on that. */
-function codeOf(error: unknown): number | undefined {
+/** The exit code of what ends a run before or within its work. */
+function codeOf(error: unknown, hasBegun: boolean): number {
   if (error instanceof NamesError) return EXIT.usage;
   if (error instanceof TryAgainError || error instanceof FileLockError) return EXIT.again;
-  return error instanceof TableError ? EXIT.data : undefined;
+  if (error instanceof TableError) return EXIT.data;
+  if (!hasBegun) return EXIT.failed;
+  if (error instanceof OutputError) return error.code;
+  return error instanceof OperatorError ? EXIT.data : EXIT.io;
 }
 
 /** The words after the input that they are about, unless they begin with it. */

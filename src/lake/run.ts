@@ -14,7 +14,7 @@ import { Histories } from './score/histories.js';
 import { findInputs, isPipe, isRemote, type Input } from './input/inputs.js';
 import { readNames, type NamesReport } from './input/names.js';
 import { STDIN, inputsIn, openInput, type ReadOptions, type ReadableInput } from './input/openInput.js';
-import { LineWriter } from './output/lineWriter.js';
+import { badLines } from './output/jsonLines.js';
 import { Places, prepareFolder } from './places.js';
 import type { ScoreOptions } from './options.js';
 import type { Job, RowScorer } from './score/job.js';
@@ -212,7 +212,6 @@ export class Run {
     };
     if (into === undefined && format !== 'arrow') this.tellZoned(name, options);
     const sink = into ?? (await openSink(write, options));
-    const lines = new LineWriter(options);
     const others =
       into !== undefined
         ? 'the count of rows without scores'
@@ -223,7 +222,7 @@ export class Run {
     const form = into !== undefined || format === 'ndjson' ? 'json' : 'text';
     const written = async (job: Job): Promise<void> => {
       await sink.write(job);
-      if (job.problems.size > 0) await writeBad?.(lines.bad(job, name));
+      if (job.problems.size > 0) await writeBad?.(badLines(job, options.keep, name));
       const { badRows, page } = job;
       const left = TOLD_MAX - this.tally.badLines;
       for (const [row, { status, detail }] of badRows.slice(0, Math.max(left, 0)))

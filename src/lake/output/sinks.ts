@@ -1,6 +1,6 @@
-import { openCsvSink } from './csvSink.js';
-import { LineWriter } from './lineWriter.js';
-import type { SinkOptions, WriteBytes } from './scoreColumns.js';
+import { csvLines } from './csvLines.js';
+import { jsonLines } from './jsonLines.js';
+import { writtenRows, type SinkOptions, type WriteBytes } from './scoreColumns.js';
 import type { PageSink } from '../score/scorePages.js';
 
 /** Opens the sink of a format; libraries are loaded when they are needed. */
@@ -8,12 +8,17 @@ export async function openSink(write: WriteBytes, options: SinkOptions): Promise
   const { format } = options;
   if (format === 'arrow') return (await import('./arrowSink.js')).openArrowSink(write, options);
   if (format === 'parquet') return (await import('./engineSink.js')).openEngineSink(write, options);
-  if (format === 'csv') return openCsvSink(write, options);
-  const lines = new LineWriter(options);
+  const { head, lineOf } = format === 'csv' ? csvLines(options) : jsonLines(options);
+  let text = head;
+  const end = async (): Promise<void> => {
+    if (text !== '') await write(text);
+    text = '';
+  };
   return {
     async write(job) {
-      const text = lines.text(job);
-      if (text !== '') await write(text);
+      for (const row of writtenRows(job, options)) text += lineOf(job, row);
+      await end();
     },
+    end,
   };
 }

@@ -196,7 +196,7 @@ export class Run {
   private async scoreRows(target: Target, scorer: RowScorer): Promise<boolean> {
     const { name, outputFormat: format, write, writeBad, bad, histories = this.histories } = target;
     const { into, late } = this.options;
-    const opened = await openInput(target, { ...this.reading, constants: scorer.constants });
+    const opened = await openInput(target, { ...this.reading, constants: scorer.model.measured });
     const report = this.namesOf(opened, target);
     this.tellNames(name, report);
     const personOrder = histories && new PersonOrder(histories, scorer, late);
@@ -267,8 +267,8 @@ export class Run {
   /** @throws OperatorError if the model has none of the explanations requested, or can't go on with the state */
   private rowScorer(scorer: RunScorer): RowScorer {
     const { model } = scorer;
-    const { measured: constants, explainSettings, version } = model;
-    if (constants === undefined && this.histories?.areMeasured === true)
+    const { measured, explainSettings, version } = model;
+    if (measured === undefined && this.histories?.areMeasured === true)
       throw new OperatorError(
         `the state has measurements, and ${version} takes none: score with another model, or forget them (acuity history forget-measurements)`,
       );
@@ -279,7 +279,7 @@ export class Run {
       );
     const admit: RowScorer['admit'] = (request, place) =>
       explainsEach ? scorer.admitExplained(request, place) : scorer.admit(request, place);
-    return { model, explainsEach, constants, admit };
+    return { model, explainsEach, admit };
   }
 }
 

@@ -4,7 +4,7 @@ import { OUTPUT_COLUMNS } from '../../model/tensors.js';
 import { SERIES_FIELDS } from '#rules/fields.js';
 import { LAYOUT } from '../../night/layout.js';
 import { explanationOf, type ExplainedRow } from '../../night/explained/explanation.js';
-import { adjustedRow, type MeasuringConstants } from '../../night/measuredRow.js';
+import { adjustedRow } from '../../night/measuredRow.js';
 import { qualityOf, type QualifiedRequest, type Quality } from '../../night/quality.js';
 import type { GivenMeasurement, HistoryToCome, PredictionRequest } from '../../night/request.js';
 import type { AdmitOutcome, ScoredRow, ScoreHandler, ScoringModel, Timing } from '../../score/scorer.js';
@@ -158,8 +158,6 @@ export interface RowScorer {
   readonly model: ScoringModel;
   /** Whether the quality of each row is needed. */
   readonly explainsEach: boolean;
-  /** The model's constants for measurements; undefined if it takes none. */
-  readonly constants?: MeasuringConstants | undefined;
   admit(request: PredictionRequest, place: RowPlace): AdmitOutcome;
 }
 

@@ -55,7 +55,7 @@ export class PersonOrder {
       );
     }
     if (given.length > 0) {
-      if (this.scorer.constants === undefined) return UNMEASURABLE;
+      if (this.scorer.model.measured === undefined) return UNMEASURABLE;
       const ofNight = given.map((one) => ({ ...one, day: Number.isNaN(one.day) ? night : one.day }));
       const after = ofNight.flatMap(({ day }, at) =>
         day > night ? [afterNight(['body', 'measurements', at, 'on'])] : [],
@@ -104,7 +104,7 @@ export class PersonOrder {
   private async sendAll(): Promise<void> {
     for (let index = 0; index < this.ready.length; index++) {
       const place = this.ready[index]!; // index < length
-      const request = this.histories.ready(place.job.ofPeople, place.index, this.scorer.constants);
+      const request = this.histories.ready(place.job.ofPeople, place.index, this.scorer.model.measured);
       const room = sent(this.scorer, request, place);
       if (room !== undefined) await room;
     }

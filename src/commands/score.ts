@@ -80,8 +80,9 @@ function optionsOf(files: readonly string[], { person, order, ...flags }: ScoreF
   const problem = lakeProblem(files, flags);
   if (problem !== undefined) return problem;
   if (sql !== undefined && outDir === undefined) return '--sql needs --out-dir';
-  if (files.length === 0 && sql === undefined && outDir !== undefined) return '--out-dir needs files';
-  if (files.length === 0 && sql === undefined && (flags.again ?? flags.acceptBad) === true)
+  const isStream = files.length === 0 && sql === undefined;
+  if (isStream && outDir !== undefined) return '--out-dir needs files';
+  if (isStream && (flags.again ?? flags.acceptBad) === true)
     return '--again and --accept-bad need files, or --sql';
   if (flags.again === true && state !== undefined)
     return '--again and --state: the state has the sessions already, so remove it and all scores to begin again';

@@ -246,7 +246,7 @@ export class Run {
   }
 
   private tellZoned(name: string, { keep, keptTypes = [] }: SinkOptions): void {
-    const zoned = keep.filter((_, place) => keptTypes[place] === 'TIMESTAMP WITH TIME ZONE').join(', ');
+    const zoned = keep.filter((_, place) => keptTypes[place]?.endsWith('WITH TIME ZONE')).join(', ');
     if (zoned !== '') this.tellOnce(name, `the times of ${zoned} are written in UTC`);
   }
 

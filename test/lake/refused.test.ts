@@ -31,13 +31,14 @@ const OF_SESSION: Readonly<Record<string, RegExp>> = {
 
 const NOT_WHOSE = /the column person is of the type .*, which can't say whose a row is: make text or whole/;
 const NO_PERSONS = ['true', "'x'::BLOB", '1.5::DECIMAL(20, 1)', '[1]', "TIMESTAMP '2026-01-01'", "{'id': 1}"];
-const ROW = `SELECT 'p' AS person, DATE '2026-01-01' AS at, 30 AS age`;
+const ROW = `SELECT 'p' AS person, DATE '2026-01-01' AS at, 30 AS age, 50 AS measured_stress`;
 /** Columns in the place of those of a row with a past. */
 const OF_PAST: Readonly<Record<string, RegExp>> = {
   ...Object.fromEntries(NO_PERSONS.map((sql) => [`${sql} AS person`, NOT_WHOSE])),
   '1.5::DOUBLE AS person': /DOUBLE.*astype\("Int64"\)/,
   'TIMESTAMPTZ \'2026-01-01 00:00:00+00\' AS "at"':
     /the column at has times with a zone, and comes in UTC: --zone says whose dates the nights are/,
+  'true AS measured_stress': /BOOLEAN, which is no measurement: make a number of it, or High or Low/,
   'TIME \'07:00:00\' AS "at"': /TIME.*can't say when a row was/,
 };
 
@@ -49,6 +50,7 @@ const FILES: Readonly<Record<string, readonly Case[]>> = {
     ['id,name\n1,2\n', /no column is named as a field of a session \(HR_night/],
     ...['/proc/x', '/dev/null', '/dev/null/x'].map((outDir): Case => [CSV, UNWRITABLE, { outDir }]),
     ['age,age\n30,80\n', /two columns are named "age"/],
+    ['person,at,age,measured_stress,Measured_Stress\n', /"measured_stress"/, { history: PAST }],
     ['id,age,id\n1,30,2\n', /two columns are named "id"/],
     [`${'a,'.repeat(10_000)}age\n30\n`, /its header has more than 10000 cells: leave columns out/],
     ['age,past_sessions\n30,[]\n', /the column past_sessions: a row of a table is one session/],
@@ -137,6 +139,8 @@ t.test('a file that can’t be scored ends the run with what to do, and nothing 
   const several = join(t.testdir({ 'a.csv': CSV, 'b.csv': 'id,age,user\n1,30,M\n' }), '*.csv');
   await refused(several, /^there is no column "user"/, 'several', { keep: ['user'] });
   await refused(several, /these are 2 files: --person needs --state/, 'several', { history: PAST });
+  const inFolder = join(t.testdir({ 'Age=30': { '0.jsonl': LINE.replace('age', 'height_cm') } }), 'Age=30');
+  await refused(join(inFolder, '0.jsonl'), /^the folder Age=… is a field of the session/, 'in a folder');
   const words = /^(?!.*secret).*(is there|pipe it)/;
   for (const far of ['x://a.csv', 'https://u:secret@h/a.csv'])
     t.match((await runLake([far], { outDir: t.testdir() })).error, { message: words });

@@ -13,7 +13,7 @@ import {
   type SourceColumn,
 } from './engineSources.js';
 import { NamesError, TableError } from '../errors.js';
-import { fieldOf } from './names.js';
+import { meaningOf } from './names.js';
 import { tablePage, type BesideColumns, type OpenInput, type Page } from './page.js';
 import {
   listField,
@@ -81,8 +81,8 @@ export function openSources(
 function allColumns([first, ...more]: readonly [Source, ...Source[]]): SourceColumn[] {
   const others = more
     .flatMap(({ columns }) => columns)
-    .filter(({ name }) => fieldOf(name) === undefined && first.columns.every((own) => own.name !== name));
-  return [...first.columns, ...new Map(others.map((column) => [column.name, column])).values()];
+    .filter(({ name }) => first.columns.every((own) => meaningOf(own.name) !== meaningOf(name)));
+  return [...first.columns, ...new Map(others.map((column) => [meaningOf(column.name), column])).values()];
 }
 
 /** The type of a kept column, text if the tables differ in it: a value cast to another's type may be another one. */
@@ -139,13 +139,23 @@ function besideIn(
   const [person, moment] = [textsAt(chunk, places.person), textsAt(chunk, places.moment)];
   const numbers = first === undefined ? doublesOf(columnOf(chunk, list.length), chunk.rowCount) : undefined;
   return {
-    kept: (name, row) => kept.get(name)?.(row),
+    kept: (name, row) => finite(kept.get(name)?.(row)),
     person,
     moment,
     cell: (name, row) => cells.get(name)?.[row],
     numberOf: (row) => (first === undefined ? (numbers?.[row] ?? NaN) : first + row),
   };
 }
+
+/** JSON of the engine, with null for a number within it that JSON lacks. */
+function finite(json: string | undefined): string | undefined {
+  if (json === undefined || !NOT_FINITE.test(json)) return json;
+  return json.replaceAll(/"(?:[^"\\]|\\.)*"|-?(?:NaN|Infinity)/g, (token) =>
+    token.startsWith('"') ? token : 'null',
+  );
+}
+
+const NOT_FINITE = /NaN|Infinity/;
 
 function fieldIn(chunk: DuckDBDataChunk, column: Selection['fields'][number]): SessionField {
   const { field, isSeries, kind, at } = column;

@@ -2,7 +2,7 @@ import { TableError } from '../errors.js';
 import type { Engine, NamedType } from './engine.js';
 import { textIn, type CsvTable } from './csvRows.js';
 import type { Partition } from './inputs.js';
-import { fieldOf, namesBeside, type RowColumns } from './names.js';
+import { fieldOf, meaningOf, namesBeside, type RowColumns } from './names.js';
 import type { KeptForm } from './page.js';
 import { patternOf, quoted, textOf } from './sql.js';
 import { NUMBER, kindOf, sessionFields, type TableColumn } from './tableColumns.js';
@@ -169,7 +169,7 @@ export function selectionOf(source: Source, { keep, history, measured = [] }: Ro
   const select = (sql: string): number => list.push(`${sql} AS s${list.length}`) - 1;
   // A column that the source lacks has no values.
   const columnNamed = (name: string): SourceColumn =>
-    source.columns.find((one) => one.name === name) ?? textColumn(name, NULL_SQL);
+    source.columns.find((one) => meaningOf(one.name) === meaningOf(name)) ?? textColumn(name, NULL_SQL);
   const selectNamed = (names: readonly string[], sqlOf: (column: SourceColumn) => string) =>
     new Map(names.map((name) => [name, select(sqlOf(columnNamed(name)))]));
   const fields = fieldsOf(source).map((field) => ({ ...field, at: select(fieldSql(field)) }));
@@ -186,7 +186,7 @@ export type Selection = ReturnType<typeof selectionOf>;
 
 /** One SELECT by person and time; whole numbers by their size. What is equal stays in the order in which it was read. */
 export function sortedSql(rows: string, { person, moment }: Selection): string {
-  const order = `s${person}, TRY_CAST(s${moment} AS HUGEINT), s${moment}, time, n`;
+  const order = `s${person}, ${nightSql(`s${moment}`)}, TRY_CAST(s${moment} AS HUGEINT), s${moment}, time, n`;
   return `SELECT * EXCLUDE (time) FROM (SELECT *, CAST(row_number() OVER () AS DOUBLE) AS n FROM (${rows})) ORDER BY ${order}`;
 }
 
@@ -211,14 +211,21 @@ function keptSql({ sql, kind, isCell }: SourceColumn, form: KeptForm): string {
   if (isCell === true)
     return `CASE WHEN regexp_full_match(${sql}, '${NUMBER.source}') THEN ${sql} ELSE ${text(sql)} END`;
   let own = `CAST(to_json(${sql}) AS VARCHAR)`;
-  if (kind === 'whole' || kind === 'boolean') own = `CAST(${sql} AS VARCHAR)`;
+  if (kind === 'whole' || kind === 'decimal' || kind === 'boolean') own = `CAST(${sql} AS VARCHAR)`;
   else if (form === 'text' && kind === 'float')
     own = `CASE WHEN isfinite(${sql}) THEN CAST(${sql} AS VARCHAR) ELSE ${text(sql)} END`;
   else if (form === 'text' || kind === 'uuid' || kind === 'text') own = text(sql);
-  else if (kind === 'float' || kind === 'decimal') own = number(sql);
+  else if (kind === 'float') own = number(sql);
   else if (kind === 'date' || kind === 'time') own = number(`epoch_us(${sql}) / 1000`);
   else if (kind === 'bytes') own = text(`lower(hex(${sql}))`);
   return `coalesce(${own}, 'null')`;
+}
+
+/** The night of a text as `nightOf` reads it; null for one that it refuses. */
+function nightSql(text: string): string {
+  const number = `TRY_CAST(${text} AS DOUBLE)`;
+  const dayOf = (date: string): string => `CAST(${date} AS DATE) - DATE '1970-01-01'`;
+  return `CASE WHEN ${number} IS NULL THEN ${dayOf(`TRY_CAST(left(trim(${text}), 10) AS DATE)`)} WHEN ${number} >= 1e11 THEN floor(${number} / 864e5) WHEN ${number} >= 1e7 THEN ${dayOf(`TRY_STRPTIME(CAST(CAST(${number} AS BIGINT) AS VARCHAR), '%Y%m%d')`)} ELSE ${number} END`;
 }
 
 /** The night of a row as text that `nightOf` reads; times as the date in their zone. */

@@ -54,6 +54,16 @@ export function fieldOf(column: string): string | undefined {
   return nameInAnyCase(column, 'session');
 }
 
+/** The contract's name for a column, measured ones too; its own name if it has none. Columns of one name are one. */
+export function meaningOf(column: string): string {
+  return knownName(column) ?? column;
+}
+
+function knownName(column: string): string | undefined {
+  const small = column.toLowerCase();
+  return fieldOf(column) ?? (NAMES.includes(small) ? small : undefined);
+}
+
 /**
  * Why a name can't stay that is nearly the contract's: it would be ignored, and the rest of the row scored as if it were
  * complete. Columns may be in any case.
@@ -79,7 +89,7 @@ export interface InputNames {
   /** The ones among them that the folders of the file say, and whether the rows have them too. */
   readonly ofPath?: ReadonlyMap<string, boolean>;
   /** Why a column can't be used as requested; undefined if it can. */
-  readonly unfit?: (name: string, as: keyof HistoryColumns) => string | undefined;
+  readonly unfit?: (name: string, as: keyof HistoryColumns | 'measured') => string | undefined;
 }
 
 /** How an input is read, with the remarks to make first. */
@@ -145,7 +155,7 @@ export function readNames(
 
 /** Reasons that prevent scoring, the first one first. */
 function* problemsOf(
-  { thing, kinds, beside, unfit }: InputNames,
+  { thing, kinds, beside, ofPath = new Map(), unfit }: InputNames,
   { keep, history, measured = [] }: RowColumns,
   { asked, slips }: Readonly<Record<'asked' | 'slips', readonly string[]>>,
 ): Generator<string, void, undefined> {
@@ -178,15 +188,23 @@ function* problemsOf(
   // One would be mistaken for the other.
   const seen = new Set<string>();
   for (const name of isTable ? kinds.session : []) {
-    const key = fieldOf(name) ?? name;
-    if (seen.has(key) && (fieldOf(name) !== undefined || keep.includes(name)))
+    const key = meaningOf(name);
+    if (seen.has(key) && (knownName(name) !== undefined || keep.includes(name)))
       yield `two columns are named ${JSON.stringify(key)}: rename one, or leave it out`;
     seen.add(key);
   }
-  for (const as of ['person', 'order'] as const) {
-    const problem = history && unfit?.(history[as], as);
+  const uses = [
+    ...(history === undefined ? [] : (['person', 'order'] as const).map((as) => [history[as], as] as const)),
+    ...namesBeside({ keep: [], measured }).map((name) => [name, 'measured'] as const),
+  ];
+  for (const [name, as] of uses) {
+    const problem = unfit?.(name, as);
     if (problem !== undefined) yield problem;
   }
+  const within = new Set(kinds.session.map(meaningOf));
+  for (const name of isTable ? [] : ofPath.keys())
+    if (knownName(name) !== undefined && !within.has(meaningOf(name)))
+      yield `the folder ${name}=… is a field of the session, which rows of NDJSON have within them: write it there, or make Parquet of them`;
 }
 
 /** Remarks on unknown names that differ by a few letters from a missing one, or begin as columns of measurements do. */

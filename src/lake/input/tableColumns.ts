@@ -52,17 +52,19 @@ const NUMBERS: readonly Kind[] = ['whole', 'float', 'decimal', 'null'];
 const NULLS = 'pandas makes floats of whole numbers beside missing ones: astype("Int64")';
 
 /** The kinds that each use takes, and what to do about others. */
-const USES: Readonly<Record<'series' | 'sex' | 'number' | keyof HistoryColumns, readonly [Kind[], string]>> =
-  {
-    series: [['numbers', 'text', 'null'], 'can hold no samples: make a list of numbers of it, --sql can'],
-    sex: [['text', 'null'], 'is no sex: write M or F'],
-    number: [[...NUMBERS], 'is no number: CAST it with --sql, times asleep into seconds'],
-    person: [['text', 'whole', 'uuid', 'null'], "can't say whose a row is: make text or whole numbers of it"],
-    order: [
-      ['text', 'whole', 'float', 'date', 'time', 'null'],
-      "can't say when a row was: make a timestamp of it, a date, milliseconds since 1970, or text of ISO 8601",
-    ],
-  };
+const USES: Readonly<
+  Record<'series' | 'sex' | 'number' | 'measured' | keyof HistoryColumns, readonly [Kind[], string]>
+> = {
+  series: [['numbers', 'text', 'null'], 'can hold no samples: make a list of numbers of it, --sql can'],
+  sex: [['text', 'null'], 'is no sex: write M or F'],
+  number: [[...NUMBERS], 'is no number: CAST it with --sql, times asleep into seconds'],
+  measured: [[...NUMBERS, 'text'], 'is no measurement: make a number of it, or High or Low'],
+  person: [['text', 'whole', 'uuid', 'null'], "can't say whose a row is: make text or whole numbers of it"],
+  order: [
+    ['text', 'whole', 'float', 'date', 'time', 'null'],
+    "can't say when a row was: make a timestamp of it, a date, milliseconds since 1970, or text of ISO 8601",
+  ],
+};
 
 function misfitOf(column: TableColumn, use: keyof typeof USES): string | undefined {
   const { name, kind, type, isCell } = column;

@@ -18,7 +18,8 @@ export async function openEngineSink(write: WriteBytes, options: SinkOptions): P
   const types = varying.map(({ type }) => (type === 'BIGINT' ? 'DOUBLE' : type));
   const table = await engine.table(types, WHAT);
   const selected = columns.map((column, place) => {
-    const type = place < keep.length ? (keptTypes?.[place] ?? 'VARCHAR') : column.type;
+    const own = place < keep.length ? (keptTypes?.[place] ?? 'VARCHAR') : column.type;
+    const type = own.includes('HUGEINT') ? 'VARCHAR' : own; // Parquet has none, and the engine writes a double
     const { always } = column;
     const cell = always === undefined ? `c${varying.indexOf(column)}` : textOf(always);
     return `CAST(${cell} AS ${type}) AS ${quoted(column.name)}`;

@@ -195,7 +195,7 @@ async function score(t: Test, path: string, keep: readonly string[], sort = fals
       return { ...rest, user_id: own ? String(own) : null };
     })
     .toSorted((a, b) => (String(a['id']) < String(b['id']) ? -1 : 1));
-  return { told, rows };
+  return { told, rows, text: files.map(({ text }) => text).join('') };
 }
 
 t.test('a partition is what a column would be, in every format and layout, also of a session', async (t) => {
@@ -229,5 +229,7 @@ t.test('a partition is what a column would be, in every format and layout, also 
     await writeTree(join(dir, `people-${format}`), GOOD, ['user_id'], format);
     const { rows } = await score(t, join(dir, `people-${format}`), ['id']);
     t.match(rows[0], { id: 'a', user_id: null, night: '2026-01-01' }, format);
+    for (const sort of format === 'ndjson' ? [false] : [false, true])
+      t.match((await score(t, join(dir, `people-${format}`), ['user_id'], sort)).text, '"user_id":"7"');
   }
 });

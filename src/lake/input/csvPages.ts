@@ -86,6 +86,8 @@ function pageReader(
       },
       kept(name, row) {
         const text = textAt(name, row);
+        const column = named.get(name);
+        if (column !== undefined && 'value' in column) return JSON.stringify(column.value ?? null);
         return text === undefined ? undefined : valueOfCell(text);
       },
       person: (row) => history && textAt(history.person, row),

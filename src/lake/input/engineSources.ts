@@ -146,8 +146,8 @@ export function withPartitions(source: Source, partitions: readonly Partition[])
   const added = partitions.filter(({ name }) => !source.columns.some((column) => column.name === name));
   const columns = added.map(({ name, value }): SourceColumn => {
     const isField = fieldOf(name) !== undefined;
-    const own = value === '' && (isCell || isField) ? null : value;
-    const text = textColumn(name, own === null ? NULL_SQL : textOf(own), isCell);
+    const own = value === '' && isField ? null : value;
+    const text = textColumn(name, own === null ? NULL_SQL : textOf(own), isCell && isField);
     if (isCell || !isField) return text;
     if (own === null) return { ...text, kind: 'null' };
     return NUMBER.test(own) ? { ...text, kind: 'float', sql: `CAST(${text.sql} AS DOUBLE)` } : text;

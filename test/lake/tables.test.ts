@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import zlib, { gzipSync } from 'node:zlib';
-import { Field, List, Table, Utf8View, tableFromIPC, tableToIPC, vectorFromArray } from 'apache-arrow';
+import * as arrow from 'apache-arrow';
 import t from 'tap';
 import { CsvTable, problemOf, textIn } from '#acuity/lake/input/csvRows.js';
 import { TableError } from '#acuity/lake/errors.js';
@@ -338,6 +338,11 @@ t.test('persons and nights of any type: a time has the date of its zone, a numbe
     const { bad } = await scoreOne(path, { history: PAST, scorer, zone });
     t.strictSame([bad, scorer.past], [[], [[], [], [2]]], `${type} ${zone}`);
   }
+  const [scorer, data] = [new HandScorer(), BigInt64Array.of(1767225599999999999n, 1767225600000000000n)];
+  const at = arrow.makeVector({ type: new arrow.TimestampNanosecond(), data });
+  const stream = arrow.tableToIPC(new arrow.Table({ sex: arrow.vectorFromArray(['M', 'M']), at }));
+  await runStream([stream], { format: 'arrow', history: { ...PAST, person: 'sex' }, scorer });
+  t.strictSame(scorer.past, [[], [1]], 'the last nanosecond of a day');
 });
 
 t.test('names of columns count in any case; what was found and what was not is told', async (t) => {
@@ -380,14 +385,14 @@ t.test('person, order and row go through to every output, which has its columns 
   const expected = await columnsOf(`* FROM '${path}'`);
   t.strictSame(await columnsOf(`* FROM '${path}' LIMIT 0`), expected);
   t.strictSame(await columnsOf(`* REPLACE (131 AS age) FROM '${path}'`), expected);
-  const none = tableToIPC(new Table(tableFromIPC(arrowOf(nights(1))).schema));
+  const none = arrow.tableToIPC(new arrow.Table(arrow.tableFromIPC(arrowOf(nights(1))).schema));
   const { output } = await runStream([none], { format: 'arrow', history: PAST, keep: ['HR_night'] });
-  const { names } = tableFromIPC(output).schema;
+  const { names } = arrow.tableFromIPC(output).schema;
   t.strictSame(names.slice(0, 4), ['HR_night', 'person', 'at', 'row']);
   // Lists of texts as Polars pipes them, more than a page has: the library alone cuts them at the wrong place.
   const lists = Array.from({ length: 1_500 }, (_, row) => [`${row + 1000}`]);
-  const tags = vectorFromArray(lists, new List(new Field('item', new Utf8View())));
-  const stream = tableToIPC(new Table({ age: vectorFromArray(lists.map(() => 30)), tags }));
+  const tags = arrow.vectorFromArray(lists, new arrow.List(new arrow.Field('item', new arrow.Utf8View())));
+  const stream = arrow.tableToIPC(new arrow.Table({ age: arrow.vectorFromArray(lists.map(() => 30)), tags }));
   const { rows } = await runStream([stream], { format: 'arrow', keep: ['tags'] });
   const found = rows.map((row) => [...(row['tags'] as Iterable<string>)]);
   t.strictSame(found, lists);

@@ -4,6 +4,7 @@ import {
   Binary,
   BinaryView,
   DataType,
+  Int64,
   Null,
   RecordBatchReader,
   Utf8,
@@ -221,11 +222,22 @@ function momentsOf(vector: Vector | undefined, given: string | undefined): (row:
   const zone = own === undefined ? undefined : (given ?? own);
   const isTime = DataType.isTimestamp(type) || DataType.isDate(type);
   const print = zone !== undefined ? dateIn(zone) : isTime ? dayAt : Number;
-  const valueAt = valuesOf(vector);
+  const ticks = DataType.isTimestamp(type) ? 1000n ** BigInt(type.unit) : undefined; // in a second
+  // The library makes milliseconds of times, and rounds the last nanoseconds of a day up to the next one.
+  const valueAt = valuesOf(
+    ticks && vector ? new Vector(vector.data.map((data) => data.clone(new Int64()))) : vector,
+  );
   return (row) => {
     const value = valueAt(row);
-    return value === undefined || typeof value === 'string' ? value : print(Number(value));
+    if (value === undefined || typeof value === 'string') return value;
+    return print(ticks === undefined ? Number(value) : msAt(value as bigint, ticks));
   };
+}
+
+/** Milliseconds since 1970, rounded down, of a time in `ticks` of a second. */
+function msAt(time: bigint, ticks: bigint): number {
+  const beyond = (time * 1000n) % ticks;
+  return Number((time * 1000n - beyond) / ticks) - (beyond < 0n ? 1 : 0);
 }
 
 /** The values of a column as JSON; 64-bit integers keep their digits. */

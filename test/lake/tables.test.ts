@@ -340,9 +340,23 @@ t.test('persons and nights of any type: a time has the date of its zone, a numbe
   }
   const [scorer, data] = [new HandScorer(), BigInt64Array.of(1767225599999999999n, 1767225600000000000n)];
   const at = arrow.makeVector({ type: new arrow.TimestampNanosecond(), data });
-  const stream = arrow.tableToIPC(new arrow.Table({ sex: arrow.vectorFromArray(['M', 'M']), at }));
-  await runStream([stream], { format: 'arrow', history: { ...PAST, person: 'sex' }, scorer });
+  const lists = new arrow.List(new arrow.Field('item', new arrow.Decimal(1, 9)));
+  const list = arrow.vectorFromArray([null, [Uint32Array.of(15, 0, 0, 0)]], lists);
+  const coded = (dictionary: arrow.Vector) => {
+    const type = new arrow.Dictionary(dictionary.type, new arrow.Int64() as never);
+    return arrow.makeVector({ type, data: BigInt64Array.of(1n, 0n) as never, dictionary });
+  };
+  const sex = coded(arrow.vectorFromArray(['M', 'M'], new arrow.Utf8()));
+  const streamOf = (columns: Record<string, arrow.Vector>) => [arrow.tableToIPC(new arrow.Table(columns))];
+  const asked: Asked = { format: 'arrow', to: 'ndjson', keep: ['list'], scorer };
+  const { output } = await runStream(streamOf({ sex, at, list }), {
+    ...asked,
+    history: { ...PAST, person: 'sex' },
+  });
+  t.match(output.toString(), /"list":null,"sex":"M".*\n\{"list":\[1.5\],"sex":"M"/);
   t.strictSame(scorer.past, [[], [1]], 'the last nanosecond of a day');
+  const message = /has a dictionary of List.*: make plain values of it/;
+  t.match(await runStream(streamOf({ sex, list: coded(list) }), asked), { error: { message } });
 });
 
 t.test('names of columns count in any case; what was found and what was not is told', async (t) => {

@@ -13,6 +13,7 @@ import {
   vectorFromArray,
   type Data,
   type Decimal,
+  type Dictionary,
   type Field,
   type List,
   type RecordBatch,
@@ -190,7 +191,10 @@ function valuesOf(vector: Vector | undefined): (row: number) => unknown {
 /** A decimal as text; `words` are its digits without the point, lowest word first. */
 function decimalOf(words: Uint32Array, { scale, bitWidth }: Decimal): string {
   const digits = words.reduceRight((sum, word) => (sum << 32n) | BigInt(word), 0n);
-  return `${BigInt.asIntN(bitWidth, digits)}${scale === 0 ? '' : `e${-scale}`}`;
+  const value = BigInt.asIntN(bitWidth, digits);
+  if (scale <= 0) return String(value * 10n ** BigInt(-scale));
+  const text = String(value < 0n ? -value : value).padStart(scale + 1, '0');
+  return `${value < 0n ? '-' : ''}${text.slice(0, -scale)}.${text.slice(-scale)}`;
 }
 
 function besideIn(
@@ -201,14 +205,17 @@ function besideIn(
 ): BesideColumns {
   const column = (name: string | undefined): Vector | undefined =>
     (name === undefined ? undefined : batch.getChild(name)) ?? undefined;
-  const kept = new Map(keep.map((name) => [name, jsonOf(column(name))]));
+  const kept = new Map(keep.map((name) => [name, column(name)]));
   const personAt = valuesOf(column(history?.person));
   const momentAt = momentsOf(column(history?.order), zone);
   const cells = new Map(namesBeside({ keep: [], measured }).map((name) => [name, valuesOf(column(name))]));
   return {
     keptColumns: plainColumns(batch, keep),
     numberOf: (row) => first + row,
-    kept: (name, row) => kept.get(name)?.(row),
+    kept(name, row) {
+      const own = kept.get(name);
+      return own && jsonOf(own.type as DataType, own.get(row));
+    },
     person: (row) => (personAt(row) ?? undefined)?.toString(),
     moment: (row) => momentAt(row) as ReturnType<Page['moment']>,
     cell: (name, row) => cells.get(name)?.(row),
@@ -240,19 +247,22 @@ function msAt(time: bigint, ticks: bigint): number {
   return Number((time * 1000n - beyond) / ticks) - (beyond < 0n ? 1 : 0);
 }
 
-/** The values of a column as JSON; 64-bit integers keep their digits. */
-function jsonOf(vector: Vector | undefined): (row: number) => string {
-  const type = vector?.type as DataType | undefined;
-  const valueAt = valuesOf(vector);
-  const plain = (_: string, inner: unknown): unknown => (typeof inner === 'bigint' ? String(inner) : inner);
-  return (row) => {
-    const value = valueAt(row);
-    if (typeof value === 'bigint') return String(value);
-    if (DataType.isDecimal(type) && value !== undefined)
-      return String(type.scale === 0 ? value : Number(value));
-    if (value instanceof Uint8Array) return JSON.stringify(Buffer.from(value).toString('hex'));
-    return JSON.stringify(value, plain) ?? 'null';
-  };
+/** A value as JSON: whole numbers and decimals keep their digits, at any depth; bytes are hexadecimal. */
+function jsonOf(type: DataType, value: unknown): string {
+  if (typeof value === 'bigint') return String(value);
+  if (value instanceof Uint32Array && DataType.isDecimal(type)) return decimalOf(value, type);
+  if (value instanceof Uint8Array) return JSON.stringify(Buffer.from(value).toString('hex'));
+  const children = (type.children ?? []) as Field<DataType>[];
+  if (value instanceof Vector)
+    return `[${Array.from(value, (item) => jsonOf(children[0]?.type ?? type, item)).join()}]`;
+  if (value === null || value === undefined || (!DataType.isStruct(type) && !DataType.isMap(type)))
+    return JSON.stringify(value ?? null);
+  const [, ofMap] = children[0]?.type.children ?? [];
+  const members = [...(value as Iterable<[unknown, unknown]>)].map(([name, inner], place) => {
+    const own = DataType.isMap(type) ? (ofMap?.type as DataType) : children[place]?.type;
+    return `${JSON.stringify(String(name))}:${jsonOf(own ?? type, inner)}`;
+  });
+  return `{${members.join()}}`;
 }
 
 /**
@@ -274,7 +284,7 @@ function plainData(data: Data): Data {
   const { type } = data as { type: DataType };
   const plain = plainType(type);
   if (plain !== type || data.length === 0)
-    return vectorFromArray([...new Vector([data])], plain).data[0] ?? data;
+    return vectorFromArray([...valuesIn(data)], wholeOf(plain)).data[0]?.clone(plain) ?? data;
   const children = data.children.map(plainData);
   if (children.every((inner, place) => inner === data.children[place])) return data;
   const fields = (type.children ?? []).map((field: Field, place) =>
@@ -284,10 +294,34 @@ function plainData(data: Data): Data {
   return data.clone(own, data.offset, data.length, data.nullCount, undefined, children);
 }
 
+function* valuesIn(data: Data): Generator<unknown> {
+  if (!DataType.isDictionary(data.type)) return yield* new Vector([data]);
+  const { values, dictionary } = data as Data<Dictionary>;
+  const all = new Vector((dictionary?.data ?? []).map((one) => one.clone(wholeOf(one.type as DataType))));
+  // The library finds none by a place of 64 bits.
+  for (let row = 0; row < data.length; row++) yield data.getValid(row) ? all.get(Number(values[row])) : null;
+}
+
+/** The library rounds times of nanoseconds: they are taken as the whole numbers that they are. */
+function wholeOf(type: DataType): DataType {
+  return DataType.isTimestamp(type) ? new Int64() : type;
+}
+
+/** @throws TableError for a dictionary whose values the Arrow library does not build as it reads them */
 function plainType(type: DataType): DataType {
   if (DataType.isUtf8View(type)) return new Utf8();
   if (DataType.isBinaryView(type)) return new Binary();
   if (!DataType.isDictionary(type)) return type;
   const inner = type.dictionary as DataType;
-  return DataType.isLargeUtf8(inner) ? new Utf8() : plainType(inner);
+  if (DataType.isLargeUtf8(inner)) return new Utf8();
+  if (!isBuilt(inner))
+    throw new TableError(`${WHAT} has a dictionary of ${String(inner)}: make plain values of it`);
+  return plainType(inner);
+}
+
+/** Numbers, truth values, times, texts and bytes. */
+function isBuilt(type: DataType): boolean {
+  if (DataType.isInt(type) || DataType.isFloat(type) || DataType.isDecimal(type)) return true;
+  if (DataType.isBool(type) || DataType.isTimestamp(type) || DataType.isDate(type)) return true;
+  return DataType.isUtf8(type) || DataType.isBinary(type) || plainType(type) !== type;
 }

@@ -39,7 +39,8 @@ export function betterSign({ score, sign }: Outcome): 1 | -1 {
  */
 export function valueOf(json: string | undefined): number | undefined {
   if (json === undefined || json === 'null' || json === '""') return undefined;
-  const word = WORDS.get(json);
+  // A CSV has words as texts, and programs write them in other cases.
+  const word = WORDS.get(json.replaceAll('"', '').toLowerCase());
   if (word !== undefined) return word;
   const value = json.startsWith('"') || json.startsWith('[') ? NaN : Number(json);
   return Number.isFinite(value) ? value : NaN;
@@ -48,6 +49,6 @@ export function valueOf(json: string | undefined): number | undefined {
 const WORDS: ReadonlyMap<string, number> = new Map([
   ['true', 1],
   ['false', 0],
-  ['"High"', 1],
-  ['"Low"', 0],
+  ['high', 1],
+  ['low', 0],
 ]);

@@ -76,7 +76,8 @@ async function judged(t: Test, files: readonly string[], order: Partial<JudgeOrd
 t.test('the same figures for every format and number of files; nothing is written', async (t) => {
   const cells = ROWS.map((row) => ({ ...row, tired: row.tired ? 1 : 0 }));
   const many = { 'a.ndjson': bodiesOf(ROWS.slice(0, 70)), 'b.ndjson': bodiesOf(ROWS.slice(70)) };
-  const dir = t.testdir({ 'one.ndjson': bodiesOf(ROWS), 'one.csv': csvOf(cells), many });
+  const words = csvOf(ROWS.map((row) => ({ ...row, tired: row.tired ? 'True' : 'false' })));
+  const dir = t.testdir({ 'one.ndjson': bodiesOf(ROWS), 'one.csv': csvOf(cells), 'words.csv': words, many });
   const { figures: one } = await judged(t, [join(dir, 'one.ndjson')]);
   t.ok(one);
   t.strictSame((await judged(t, [join(dir, 'many')])).figures, one, 'a folder, without a state');
@@ -94,8 +95,10 @@ t.test('the same figures for every format and number of files; nothing is writte
   t.strictSame(joined.figures?.outcomes[0], one?.outcomes[0], joined.said);
   const [got, expected] = [joined.figures, one].map((figures) => figures?.outcomes[1]?.pooled.auc);
   t.strictSame(got, expected, '0 and 1 are false and true');
+  const { figures } = await judged(t, [join(dir, 'words.csv')]);
+  t.strictSame(figures?.outcomes[1], one?.outcomes[1], 'and so are the words of a CSV');
   const left = (await filesBelow(dir)).toSorted();
-  t.strictSame(left, ['many/a.ndjson', 'one.csv', 'one.ndjson']);
+  t.strictSame(left, ['many/a.ndjson', 'one.csv', 'one.ndjson', 'words.csv']);
 });
 
 t.test('scores are those of acuity score with the same past, and without what was measured', async (t) => {
@@ -162,7 +165,7 @@ t.test('what is missing or misnamed ends the run with what to do', async (t) => 
   const withTired = (tired: unknown) => bodiesOf(ROWS.map((row) => ({ ...row, tired })));
   const dir = t.testdir({
     'e.ndjson': withTired(null),
-    'w.ndjson': withTired('True'),
+    'w.ndjson': withTired('yes'),
     'n.ndjson': bodiesOf(ROWS),
   });
   const path = join(dir, 'e.ndjson');

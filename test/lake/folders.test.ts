@@ -215,21 +215,26 @@ t.test('a partition is what a column would be, in every format and layout, also 
         t.strictSame((await score(t, root, keep, sort)).rows, expected, `${format} by ${keys.join()}`);
     }
     // A column of the file counts, not the folder; of the path only what is kept is written.
-    const root = join(dir, `own-${format}/user_id=99/night=1999-01`);
+    const root = join(dir, `own-${format}/age=99/user_id=99/night=1999-01`);
     await writeRows(`${root}-01/all.${format}`, GOOD.slice(0, 6));
     await writeRows(`${root}-02/all.${format}`, GOOD.slice(6));
     for (const sort of format === 'ndjson' ? [false] : [false, true]) {
       const own = await score(t, join(dir, `own-${format}`), keep, sort);
       t.strictSame(own.rows, expected.slice(0, 12), format);
-      const warnings = own.told.filter((line) => line.includes('not the folder')).slice(0, 2);
-      t.match(warnings, [/ user_id of the file counts, not the folder/, / night of the file counts/]);
+      const warnings = own.told.filter((line) => line.includes('not the folder')).slice(0, 3);
+      t.match(warnings, [/ age of the file/, / user_id of the file counts, not the/, / night of the file/]);
       const one = await score(t, `${root}-01/all.${format}`, ['id'], sort);
       t.match(one.rows[0], { id: 'a', user_id: null, night: undefined }, 'no column of its folder');
     }
     await writeTree(join(dir, `people-${format}`), GOOD, ['user_id'], format);
     const { rows } = await score(t, join(dir, `people-${format}`), ['id']);
     t.match(rows[0], { id: 'a', user_id: null, night: '2026-01-01' }, format);
-    for (const sort of format === 'ndjson' ? [false] : [false, true])
-      t.match((await score(t, join(dir, `people-${format}`), ['user_id'], sort)).text, '"user_id":"7"');
+    const trees = [
+      `people-${format} user_id`,
+      ...(format === 'ndjson' ? [] : [`${format}-night-sex-age age`]),
+    ];
+    for (const [tree = '', name = ''] of trees.map((one) => one.split(' ')))
+      for (const sort of format === 'ndjson' ? [false] : [false, true])
+        t.match((await score(t, join(dir, tree), [name], sort)).text, RegExp(`"${name}":"\\d`), 'as text');
   }
 });

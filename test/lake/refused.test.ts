@@ -136,6 +136,13 @@ t.test('a file that can’t be scored ends the run with what to do, and nothing 
   for (const [ending, cases] of Object.entries(FILES))
     for (const [content, message, asked] of cases)
       await refused(fileOf(t, `0.${ending}`, content), message, `${ending}: ${content.toString()}`, asked);
+  const judged = { history: PAST, keep: ['at'], into: { write: async () => undefined } };
+  await refused(
+    await parquet(ROW.slice(7)),
+    /at is of the type DATE, which is no outcome/,
+    'an outcome',
+    judged,
+  );
   const several = join(t.testdir({ 'a.csv': CSV, 'b.csv': 'id,age,user\n1,30,M\n' }), '*.csv');
   await refused(several, /^there is no column "user"/, 'several', { keep: ['user'] });
   await refused(several, /these are 2 files: --person needs --state/, 'several', { history: PAST });

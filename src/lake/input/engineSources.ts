@@ -15,6 +15,8 @@ export interface SourceColumn extends TableColumn {
   readonly sql: string;
   /** The zone whose dates count, of times with one. */
   readonly zone?: string | undefined;
+  /** The expression of its text, if the path of the file says it. */
+  readonly ofPath?: string;
 }
 
 /** A table that the engine reads. */
@@ -147,10 +149,11 @@ export function withPartitions(source: Source, partitions: readonly Partition[])
   const columns = added.map(({ name, value }): SourceColumn => {
     const isField = fieldOf(name) !== undefined;
     const own = value === '' && isField ? null : value;
-    const text = textColumn(name, own === null ? NULL_SQL : textOf(own), isCell && isField);
+    const ofPath = value === null ? NULL_SQL : textOf(value);
+    const text = { ...textColumn(name, own === null ? NULL_SQL : textOf(own), isCell), ofPath };
     if (isCell || !isField) return text;
     if (own === null) return { ...text, kind: 'null' };
-    return NUMBER.test(own) ? { ...text, kind: 'float', sql: `CAST(${text.sql} AS DOUBLE)` } : text;
+    return NUMBER.test(own.trim()) ? { ...text, kind: 'float', sql: `CAST(${text.sql} AS DOUBLE)` } : text;
   });
   return { ...source, columns: [...source.columns, ...columns] };
 }
@@ -204,10 +207,11 @@ function textSql({ sql }: SourceColumn): string {
 }
 
 /** A kept column as JSON; whole numbers keep their digits. In the form 'text' the engine casts it back to its type. */
-function keptSql({ sql, kind, isCell }: SourceColumn, form: KeptForm): string {
+function keptSql({ sql, kind, isCell, ofPath }: SourceColumn, form: KeptForm): string {
   const text = (own: string): string => `CAST(to_json(CAST(${own} AS VARCHAR)) AS VARCHAR)`;
   const number = (own: string): string =>
     `CASE WHEN isfinite(CAST(${own} AS DOUBLE)) THEN regexp_replace(CAST(CAST(${own} AS DOUBLE) AS VARCHAR), '\\.0$', '') END`;
+  if (ofPath !== undefined) return `coalesce(${text(ofPath)}, 'null')`;
   if (isCell === true)
     return `CASE WHEN regexp_full_match(${sql}, '${NUMBER.source}') THEN ${sql} ELSE ${text(sql)} END`;
   let own = `CAST(to_json(${sql}) AS VARCHAR)`;
@@ -225,7 +229,7 @@ function keptSql({ sql, kind, isCell }: SourceColumn, form: KeptForm): string {
 function nightSql(text: string): string {
   const number = `TRY_CAST(${text} AS DOUBLE)`;
   const dayOf = (date: string): string => `CAST(${date} AS DATE) - DATE '1970-01-01'`;
-  return `CASE WHEN ${number} IS NULL THEN ${dayOf(`TRY_CAST(left(trim(${text}), 10) AS DATE)`)} WHEN ${number} >= 1e11 THEN floor(${number} / 864e5) WHEN ${number} >= 1e7 THEN ${dayOf(`TRY_STRPTIME(CAST(CAST(${number} AS BIGINT) AS VARCHAR), '%Y%m%d')`)} ELSE ${number} END`;
+  return `CASE WHEN ${number} IS NULL THEN ${dayOf(`TRY_CAST(left(trim(trim(${text}, E'\\t\\n\\r ')), 10) AS DATE)`)} WHEN ${number} >= 1e11 THEN floor(${number} / 864e5) WHEN ${number} >= 1e7 THEN ${dayOf(`TRY_STRPTIME(CAST(CAST(${number} AS BIGINT) AS VARCHAR), '%Y%m%d')`)} ELSE ${number} END`;
 }
 
 /** The night of a row as text that `nightOf` reads; times as the date in their zone. */

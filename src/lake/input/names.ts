@@ -21,13 +21,16 @@ export interface HistoryColumns {
   readonly order: string;
 }
 
+/** The uses of columns beside the session that not every type fits. */
+export type ColumnUse = keyof HistoryColumns | 'measured' | 'outcome';
+
 /** The options that name columns beside the session. */
 export interface WantedColumns {
   /** Copied to the output; undefined: those of `USUAL_KEPT` that the input has. */
   readonly keep?: readonly string[] | undefined;
   /** Set if history is used. */
   readonly history?: HistoryColumns | undefined;
-  /** The columns of the output, if there is one: no kept one may have such a name. */
+  /** The columns of the output: no kept one may have such a name. Without an output the kept ones are outcomes. */
   readonly reserved?: ReadonlySet<string> | undefined;
 }
 
@@ -89,7 +92,7 @@ export interface InputNames {
   /** The ones among them that the folders of the file say, and whether the rows have them too. */
   readonly ofPath?: ReadonlyMap<string, boolean>;
   /** Why a column can't be used as requested; undefined if it can. */
-  readonly unfit?: (name: string, as: keyof HistoryColumns | 'measured') => string | undefined;
+  readonly unfit?: (name: string, as: ColumnUse) => string | undefined;
 }
 
 /** How an input is read, with the remarks to make first. */
@@ -135,9 +138,14 @@ export function readNames(
   }
   if (names === undefined) return { columns, found: undefined, hasMeasurements: false, warnings: [] };
   const slips = slipsOf(names, columns);
-  const [problem] = problemsOf(names, columns, { asked: namesBeside({ keep: keep ?? [], history }), slips });
+  const asked = namesBeside({ keep: keep ?? [], history });
+  const outcomes = reserved === undefined ? (keep ?? []) : [];
+  const [problem] = problemsOf(names, columns, { asked, slips, outcomes });
   if (problem !== undefined) throw new NamesError(problem);
-  const clashes = [...(names.ofPath ?? [])].filter(([, isTwice]) => isTwice);
+  const within = new Set(names.kinds.session.map(meaningOf));
+  const clashes = [...(names.ofPath ?? [])].filter(
+    ([name, isTwice]) => isTwice || (names.thing === 'field' && within.has(knownName(name) ?? '')),
+  );
   const warnings = clashes.map(
     ([name]) => `the ${names.thing} ${name} of the file counts, not the folder of that name`,
   );
@@ -157,7 +165,7 @@ export function readNames(
 function* problemsOf(
   { thing, kinds, beside, ofPath = new Map(), unfit }: InputNames,
   { keep, history, measured = [] }: RowColumns,
-  { asked, slips }: Readonly<Record<'asked' | 'slips', readonly string[]>>,
+  { asked, slips, outcomes }: Readonly<Record<'asked' | 'slips' | 'outcomes', readonly string[]>>,
 ): Generator<string, void, undefined> {
   const isTable = thing === 'column';
   const nested = kinds.session.find((name) => NESTED.includes(name.toLowerCase()));
@@ -196,6 +204,7 @@ function* problemsOf(
   const uses = [
     ...(history === undefined ? [] : (['person', 'order'] as const).map((as) => [history[as], as] as const)),
     ...namesBeside({ keep: [], measured }).map((name) => [name, 'measured'] as const),
+    ...outcomes.map((name) => [name, 'outcome'] as const),
   ];
   for (const [name, as] of uses) {
     const problem = unfit?.(name, as);

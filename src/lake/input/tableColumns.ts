@@ -4,7 +4,7 @@ import { parsedJson } from '../../base/json.js';
 import { UNPROCESSABLE, type BodyProblem } from '../../contract/problems.js';
 import type { ReadRows, ScalarColumn, SeriesColumn, SessionColumns } from '../../read/columns.js';
 import { NamesError, rowProblem, type RowProblem } from '../errors.js';
-import { SERIES_NAMES, fieldOf, type HistoryColumns, type InputNames } from './names.js';
+import { SERIES_NAMES, fieldOf, type ColumnUse, type InputNames } from './names.js';
 
 /** Kinds of columns, by the name that DuckDB or Arrow gives the type. */
 const KINDS = {
@@ -52,13 +52,12 @@ const NUMBERS: readonly Kind[] = ['whole', 'float', 'decimal', 'null'];
 const NULLS = 'pandas makes floats of whole numbers beside missing ones: astype("Int64")';
 
 /** The kinds that each use takes, and what to do about others. */
-const USES: Readonly<
-  Record<'series' | 'sex' | 'number' | 'measured' | keyof HistoryColumns, readonly [Kind[], string]>
-> = {
+const USES: Readonly<Record<'series' | 'sex' | 'number' | ColumnUse, readonly [Kind[], string]>> = {
   series: [['numbers', 'text', 'null'], 'can hold no samples: make a list of numbers of it, --sql can'],
   sex: [['text', 'null'], 'is no sex: write M or F'],
   number: [[...NUMBERS], 'is no number: CAST it with --sql, times asleep into seconds'],
   measured: [[...NUMBERS, 'text'], 'is no measurement: make a number of it, or High or Low'],
+  outcome: [[...NUMBERS, 'text', 'boolean'], 'is no outcome: make numbers of it, true or false, High or Low'],
   person: [['text', 'whole', 'uuid', 'null'], "can't say whose a row is: make text or whole numbers of it"],
   order: [
     ['text', 'whole', 'float', 'date', 'time', 'null'],

@@ -228,8 +228,11 @@ function keptSql({ sql, kind, isCell, ofPath }: SourceColumn, form: KeptForm): s
 /** The night of a text as `nightOf` reads it; null for one that it refuses. */
 function nightSql(text: string): string {
   const number = `TRY_CAST(${text} AS DOUBLE)`;
-  const dayOf = (date: string): string => `CAST(${date} AS DATE) - DATE '1970-01-01'`;
-  return `CASE WHEN ${number} IS NULL THEN ${dayOf(`TRY_CAST(left(trim(trim(${text}, E'\\t\\n\\r ')), 10) AS DATE)`)} WHEN ${number} >= 1e11 THEN floor(${number} / 864e5) WHEN ${number} >= 1e7 THEN ${dayOf(`TRY_STRPTIME(CAST(CAST(${number} AS BIGINT) AS VARCHAR), '%Y%m%d')`)} ELSE ${number} END`;
+  const date = `TRY_CAST(left(trim(trim(${text}, E'\\t\\n\\r ')), 10) AS DATE)`;
+  const written = `TRY_STRPTIME(CAST(CAST(${number} AS BIGINT) AS VARCHAR), '%Y%m%d')`;
+  const dayOf = (own: string): string => `CAST(${own} AS DATE) - DATE '1970-01-01'`;
+  const ofNumber = `WHEN ${number} >= 1e11 THEN floor(${number} / 864e5) WHEN ${number} >= 1e7 THEN ${dayOf(written)}`;
+  return `CASE WHEN ${number} IS NULL THEN ${dayOf(date)} ${ofNumber} ELSE ${number} END`;
 }
 
 /** The night of a row as text that `nightOf` reads; times as the date in their zone. */

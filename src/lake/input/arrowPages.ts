@@ -230,10 +230,7 @@ function momentsOf(vector: Vector | undefined, given: string | undefined): (row:
   const isTime = DataType.isTimestamp(type) || DataType.isDate(type);
   const print = zone !== undefined ? dateIn(zone) : isTime ? dayAt : Number;
   const ticks = DataType.isTimestamp(type) ? 1000n ** BigInt(type.unit) : undefined; // in a second
-  // The library makes milliseconds of times, and rounds the last nanoseconds of a day up to the next one.
-  const valueAt = valuesOf(
-    ticks && vector ? new Vector(vector.data.map((data) => data.clone(new Int64()))) : vector,
-  );
+  const valueAt = valuesOf(vector && wholeTimes(vector));
   return (row) => {
     const value = valueAt(row);
     if (value === undefined || typeof value === 'string') return value;
@@ -297,12 +294,16 @@ function plainData(data: Data): Data {
 function* valuesIn(data: Data): Generator<unknown> {
   if (!DataType.isDictionary(data.type)) return yield* new Vector([data]);
   const { values, dictionary } = data as Data<Dictionary>;
-  const all = new Vector((dictionary?.data ?? []).map((one) => one.clone(wholeOf(one.type as DataType))));
+  const all = wholeTimes(dictionary ?? new Vector([]));
   // The library finds none by a place of 64 bits.
   for (let row = 0; row < data.length; row++) yield data.getValid(row) ? all.get(Number(values[row])) : null;
 }
 
-/** The library rounds times of nanoseconds: they are taken as the whole numbers that they are. */
+/** The library makes milliseconds of times and rounds nanoseconds, a day's last ones to the next day: here they are whole. */
+function wholeTimes({ data }: Vector): Vector {
+  return new Vector(data.map((one) => one.clone(wholeOf(one.type as DataType))));
+}
+
 function wholeOf(type: DataType): DataType {
   return DataType.isTimestamp(type) ? new Int64() : type;
 }

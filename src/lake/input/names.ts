@@ -62,7 +62,8 @@ export function meaningOf(column: string): string {
   return knownName(column) ?? column;
 }
 
-function knownName(column: string): string | undefined {
+/** The same; undefined for others. */
+export function knownName(column: string): string | undefined {
   const small = column.toLowerCase();
   return fieldOf(column) ?? (NAMES.includes(small) ? small : undefined);
 }
@@ -142,10 +143,7 @@ export function readNames(
   const outcomes = reserved === undefined ? (keep ?? []) : [];
   const [problem] = problemsOf(names, columns, { asked, slips, outcomes });
   if (problem !== undefined) throw new NamesError(problem);
-  const within = new Set(names.kinds.session.map(meaningOf));
-  const clashes = [...(names.ofPath ?? [])].filter(
-    ([name, isTwice]) => isTwice || (names.thing === 'field' && within.has(knownName(name) ?? '')),
-  );
+  const clashes = [...(names.ofPath ?? [])].filter(([, isTwice]) => isTwice);
   const warnings = clashes.map(
     ([name]) => `the ${names.thing} ${name} of the file counts, not the folder of that name`,
   );
@@ -210,9 +208,8 @@ function* problemsOf(
     const problem = unfit?.(name, as);
     if (problem !== undefined) yield problem;
   }
-  const within = new Set(kinds.session.map(meaningOf));
-  for (const name of isTable ? [] : ofPath.keys())
-    if (knownName(name) !== undefined && !within.has(meaningOf(name)))
+  for (const [name, isTwice] of isTable ? [] : ofPath)
+    if (knownName(name) !== undefined && !isTwice)
       yield `the folder ${name}=… is a field of the session, which rows of NDJSON have within them: write it there, or make Parquet of them`;
 }
 

@@ -3,7 +3,7 @@ import { nameInAnyCase } from '#rules/slips.js';
 import { parsedJson } from '../../base/json.js';
 import { NamesError } from '../errors.js';
 import type { Partition } from './inputs.js';
-import { nearlyKnown, type InputNames } from './names.js';
+import { knownName, meaningOf, nearlyKnown, type InputNames } from './names.js';
 
 /** The field names in rows of NDJSON. */
 
@@ -20,7 +20,10 @@ export function namesOfRows(
   if (objects.length === 0) return undefined;
   for (const [kind, names] of objects) found[kind] = [...new Set([...found[kind], ...names])];
   const { request } = found;
-  const ofPath = new Map(partitions.map(({ name }) => [name, request.includes(name)]));
+  const session = found.session.map(meaningOf);
+  const isTwice = (name: string): boolean =>
+    knownName(name) === undefined ? request.includes(name) : session.includes(meaningOf(name));
+  const ofPath = new Map(partitions.map(({ name }) => [name, isTwice(name)]));
   return { thing: 'field', kinds: found, beside: [...new Set([...request, ...ofPath.keys()])], ofPath };
 }
 

@@ -182,6 +182,12 @@ t.test('people are never mixed up: ids keep their digits, names their letters', 
     await scoreOne(path, { history: PAST, scorer });
     t.strictSame(scorer.past, [[], [], [], []], path);
   }
+  // To decoders the first letter of a text may be a mark.
+  const marked = ['\ufeffp', 'p'].map((person) => ({ person, at: Date.UTC(2026, 0), age: 30 }));
+  const scorer = new HandScorer();
+  const asked: Asked = { history: PAST, format: 'arrow', to: 'ndjson', scorer };
+  const { rows: found } = await runStream([arrowOf(marked)], asked);
+  t.strictSame([valuesOf(found, 'person'), scorer.past], [['\ufeffp', 'p'], [[], []]]);
   const latin = Buffer.concat([Buffer.from(line('"Müller"')), Buffer.from(line('"Müller"'), 'latin1')]);
   const { rows: one, bad } = await scoreOne(fileOf(t, 'b.ndjson', latin), { history: PAST });
   t.match([one.length, bad], [1, [{ row: 2, detail: /not UTF-8, perhaps Latin-1/ }]]);

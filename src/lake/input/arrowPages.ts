@@ -5,6 +5,7 @@ import {
   BinaryView,
   DataType,
   Int64,
+  LargeBinary,
   Null,
   RecordBatchReader,
   Utf8,
@@ -109,7 +110,8 @@ function fieldIn(
   const vector = new Vector([own]);
   const isNull = (row: number): boolean => kind === 'null' || !own.getValid(row);
   if (kind === 'text') {
-    const textOf = (row: number): string => Buffer.from(String(vector.get(row))).toString('latin1');
+    const valueAt = valuesOf(vector);
+    const textOf = (row: number): string => Buffer.from(String(valueAt(row))).toString('latin1');
     return textField({ field }, own.length, (row) => (isNull(row) ? undefined : textOf(row)));
   }
   if (!isSeries) return numberField(field, own.length, numbersOf(vector), isNull);
@@ -179,12 +181,14 @@ function numbersOf(vector: Vector): Numbers {
   return Float64Array.from({ length: vector.length }, (_, row) => Number(valueAt(row) ?? NaN));
 }
 
-/** The values of a column: decimals as text, nothing as undefined. */
+/** The values of a column: decimals as text, times as whole numbers, nothing as undefined. */
 function valuesOf(vector: Vector | undefined): (row: number) => unknown {
   const type = vector?.type as DataType | undefined;
+  const own = vector && exactly(vector);
   return (row) => {
-    const value: unknown = vector?.get(row) ?? undefined;
-    return value instanceof Uint32Array && DataType.isDecimal(type) ? decimalOf(value, type) : value;
+    const value: unknown = own?.get(row) ?? undefined;
+    if (value instanceof Uint32Array && DataType.isDecimal(type)) return decimalOf(value, type);
+    return value instanceof Uint8Array && isText(type) ? Buffer.from(value).toString() : value;
   };
 }
 
@@ -205,17 +209,19 @@ function besideIn(
 ): BesideColumns {
   const column = (name: string | undefined): Vector | undefined =>
     (name === undefined ? undefined : batch.getChild(name)) ?? undefined;
-  const kept = new Map(keep.map((name) => [name, column(name)]));
+  const jsonAt = (own: Vector | undefined): ((row: number) => string | undefined) => {
+    const type = own?.type as DataType | undefined;
+    const valueAt = isText(type) ? valuesOf(own) : (row: number): unknown => own?.get(row);
+    return (row) => type && jsonOf(type, valueAt(row));
+  };
+  const kept = new Map(keep.map((name) => [name, jsonAt(column(name))]));
   const personAt = valuesOf(column(history?.person));
   const momentAt = momentsOf(column(history?.order), zone);
   const cells = new Map(namesBeside({ keep: [], measured }).map((name) => [name, valuesOf(column(name))]));
   return {
     keptColumns: plainColumns(batch, keep),
     numberOf: (row) => first + row,
-    kept(name, row) {
-      const own = kept.get(name);
-      return own && jsonOf(own.type as DataType, own.get(row));
-    },
+    kept: (name, row) => kept.get(name)?.(row),
     person: (row) => (personAt(row) ?? undefined)?.toString(),
     moment: (row) => momentAt(row) as ReturnType<Page['moment']>,
     cell: (name, row) => cells.get(name)?.(row),
@@ -230,7 +236,7 @@ function momentsOf(vector: Vector | undefined, given: string | undefined): (row:
   const isTime = DataType.isTimestamp(type) || DataType.isDate(type);
   const print = zone !== undefined ? dateIn(zone) : isTime ? dayAt : Number;
   const ticks = DataType.isTimestamp(type) ? 1000n ** BigInt(type.unit) : undefined; // in a second
-  const valueAt = valuesOf(vector && wholeTimes(vector));
+  const valueAt = valuesOf(vector);
   return (row) => {
     const value = valueAt(row);
     if (value === undefined || typeof value === 'string') return value;
@@ -281,7 +287,7 @@ function plainData(data: Data): Data {
   const { type } = data as { type: DataType };
   const plain = plainType(type);
   if (plain !== type || data.length === 0)
-    return vectorFromArray([...valuesIn(data)], wholeOf(plain)).data[0]?.clone(plain) ?? data;
+    return vectorFromArray([...valuesIn(data)], exactType(plain)).data[0]?.clone(plain) ?? data;
   const children = data.children.map(plainData);
   if (children.every((inner, place) => inner === data.children[place])) return data;
   const fields = (type.children ?? []).map((field: Field, place) =>
@@ -292,20 +298,30 @@ function plainData(data: Data): Data {
 }
 
 function* valuesIn(data: Data): Generator<unknown> {
-  if (!DataType.isDictionary(data.type)) return yield* new Vector([data]);
+  if (!DataType.isDictionary(data.type)) return yield* exactly(new Vector([data]));
   const { values, dictionary } = data as Data<Dictionary>;
-  const all = wholeTimes(dictionary ?? new Vector([]));
+  const all = exactly(dictionary ?? new Vector([]));
   // The library finds none by a place of 64 bits.
   for (let row = 0; row < data.length; row++) yield data.getValid(row) ? all.get(Number(values[row])) : null;
 }
 
-/** The library makes milliseconds of times and rounds nanoseconds, a day's last ones to the next day: here they are whole. */
-function wholeTimes({ data }: Vector): Vector {
-  return new Vector(data.map((one) => one.clone(wholeOf(one.type as DataType))));
+/**
+ * The library rounds nanoseconds, a day's last ones to the next day, and leaves out a text's first letter if it is a mark
+ * of the byte order: here times are whole numbers, and texts are bytes.
+ */
+function exactly({ data }: Vector): Vector {
+  return new Vector(data.map((one) => one.clone(exactType(one.type as DataType))));
 }
 
-function wholeOf(type: DataType): DataType {
-  return DataType.isTimestamp(type) ? new Int64() : type;
+function exactType(type: DataType): DataType {
+  if (DataType.isTimestamp(type)) return new Int64();
+  if (DataType.isUtf8View(type)) return new BinaryView();
+  if (DataType.isLargeUtf8(type)) return new LargeBinary();
+  return DataType.isUtf8(type) ? new Binary() : type;
+}
+
+function isText(type: DataType | undefined): boolean {
+  return DataType.isUtf8(type) || DataType.isLargeUtf8(type) || DataType.isUtf8View(type);
 }
 
 /** @throws TableError for a dictionary whose values the Arrow library does not build as it reads them */

@@ -187,10 +187,20 @@ t.test('people are never mixed up: ids keep their digits, names their letters', 
   const scorer = new HandScorer();
   const asked: Asked = { history: PAST, format: 'arrow', to: 'ndjson', scorer };
   const { rows: found } = await runStream([arrowOf(marked)], asked);
-  t.strictSame([valuesOf(found, 'person'), scorer.past], [['\ufeffp', 'p'], [[], []]]);
+  t.strictSame(
+    [valuesOf(found, 'person'), scorer.past],
+    [
+      ['\ufeffp', 'p'],
+      [[], []],
+    ],
+  );
   const latin = Buffer.concat([Buffer.from(line('"Müller"')), Buffer.from(line('"Müller"'), 'latin1')]);
   const { rows: one, bad } = await scoreOne(fileOf(t, 'b.ndjson', latin), { history: PAST });
   t.match([one.length, bad], [1, [{ row: 2, detail: /not UTF-8, perhaps Latin-1/ }]]);
+  const halves = await scoreOne(fileOf(t, 'c.ndjson', line('"\\ud83d\\ude00"') + line('"\\ud83d"')), {
+    history: PAST,
+  });
+  t.match([halves.rows.length, halves.bad], [1, [{ row: 2, detail: /half a surrogate pair/ }]]);
   const csv = fileOf(t, 'b.csv', Buffer.from('person,at,age\nMüller,2026-01-01,30\n', 'latin1'));
   const read = await scoreOne(csv, { history: PAST, encoding: 'latin-1' });
   t.match(read.text, /^person.*\nMüller,/);

@@ -46,6 +46,7 @@ export class PersonOrder {
     const night = nightOf(page.moment(row));
     if (typeof night === 'string') return night;
     const known = this.histories.known(name);
+    if (known === undefined && HALF_A_PAIR.test(name)) return NO_UNICODE;
     const problem =
       this.late !== 'place' && known !== undefined && night < known.latest ? TOO_LATE : undefined;
     if (problem !== undefined) {
@@ -113,6 +114,9 @@ export class PersonOrder {
   }
 }
 
+/** Written to a file, two such names would be one. */
+const HALF_A_PAIR = /\p{Surrogate}/u;
+const NO_UNICODE = 'the person of this row is no Unicode: it has half a surrogate pair';
 const UNMEASURABLE = 'the model that scores takes no measurements';
 const TOO_LATE =
   'earlier than one of the same person before it, or in the state: sort the input by time; with acuity score, give --late place, or score all nights of the person anew without the state';

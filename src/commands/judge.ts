@@ -1,6 +1,7 @@
 /** The command `acuity judge`. */
 import { writeFileSync } from 'node:fs';
 import { InvalidArgumentError, type Command } from 'commander';
+import { LABEL_FIELDS } from '#rules/fields.js';
 import { outcomeOf, type Outcome, type ScoreName } from '../judge/outcomes.js';
 import { jsonOf, textOf } from '../judge/report.js';
 import type { JudgeOrder } from '../judge/run.js';
@@ -61,8 +62,12 @@ export function registerJudge(program: Command): void {
         { outcome, percentile = [], measured = [], json, html, ...flags }: JudgeFlags,
         command: Command,
       ) => {
-        const unknown = percentile.find((name) => !outcome.some(({ column }) => column === name));
-        const problem = lakeProblem(files, flags) ?? (unknown && `--percentile ${unknown} is no --outcome`);
+        const unfit = percentile.find(
+          (name) => !outcome.some(({ column, score }) => column === name && !isLabel(score)),
+        );
+        const problem =
+          lakeProblem(files, flags) ??
+          (unfit && `--percentile ${unfit} is no --outcome of a score from 0 to 100`);
         if (problem !== undefined) command.error(`acuity judge: ${problem}`, { exitCode: EXIT.usage });
         const outcomes = outcome.map((one) => ({ ...one, isPercentile: percentile.includes(one.column) }));
         const config = configOrExit();
@@ -90,6 +95,10 @@ function addOutcome(text: string, before: readonly Outcome[] = []): readonly Out
   if (before.some(({ column, score }) => column === outcome.column && score === outcome.score))
     throw new InvalidArgumentError('It stands there twice.');
   return [...before, outcome];
+}
+
+function isLabel(score: ScoreName): boolean {
+  return LABEL_FIELDS.some((label) => label === score);
 }
 
 /** Without labels, which are no percentiles, and C_SCORE, which follows from the others. */

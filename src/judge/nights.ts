@@ -14,7 +14,7 @@ export class Nights {
   private readonly last: number[] = [];
   /** People are numbered from 0 on. */
   private readonly people: Int32Array;
-  private readonly columns: ReadonlyMap<string, Float32Array>;
+  private readonly columns: ReadonlyMap<string, Float64Array>;
 
   /** Memory for all `nightsMax` costs nothing until it is written to. */
   constructor(
@@ -22,11 +22,12 @@ export class Nights {
     private readonly nightsMax: number,
   ) {
     this.people = new Int32Array(nightsMax);
-    this.columns = new Map(names.map((name) => [name, new Float32Array(nightsMax)]));
+    this.columns = new Map(names.map((name) => [name, new Float64Array(nightsMax)]));
   }
 
   /**
-   * `values`: in the order of the columns; with `isAgain` in the place of the person's last night.
+   * `values`: in the order of the columns, NaN where one is missing; with `isAgain` they replace those of the person's
+   * last night.
    * @throws OperatorError if there are too many nights
    */
   add(person: number, values: ArrayLike<number>, isAgain = false): void {
@@ -39,7 +40,10 @@ export class Nights {
     this.people[night] = person;
     this.last[person] = night;
     let place = 0;
-    for (const column of this.columns.values()) column[night] = values[place++] ?? NaN;
+    for (const column of this.columns.values()) {
+      const value = values[place++] ?? NaN;
+      if (!isAgain || !Number.isNaN(value)) column[night] = value;
+    }
     this.length = Math.max(this.length, night + 1);
   }
 
@@ -49,7 +53,7 @@ export class Nights {
     needed: readonly NoInfer<Name>[],
   ): Grouped<Name> {
     const { people } = this;
-    const columnOf = (name: Name): Float32Array => {
+    const columnOf = (name: Name): Float64Array => {
       const column = this.columns.get(names[name]);
       if (column === undefined) throw new RangeError(`no column ${names[name]}`);
       return column;

@@ -77,7 +77,7 @@ export function leftOutLines({ unread, replaced }: Report): string[] {
   const told = new Map(unread.filter(({ count }) => count > 0).map(({ column, count }) => [column, count]));
   const lines = [...told].map(([column, count]) => `${column}: ${leftOut(count)}`);
   if (replaced > 0)
-    lines.push(`${grouped(replaced)} rows are left out for a later one of the same person and night`);
+    lines.push(`${grouped(replaced)} rows have a later one of the same person and night, whose values count`);
   return lines;
 }
 

@@ -87,7 +87,15 @@ t.test('the same figures for every format and number of files; nothing is writte
   const again = await judged(t, [join(dir, 'many')]);
   t.match(again.figures, { nights_scored: 2 * ROWS.length, rows_replaced: ROWS.length });
   t.strictSame(again.figures?.outcomes, one?.outcomes, 'of a night the last row counts');
-  t.match(again.text, /^180 rows are left out for a later one of the same person and night$/m);
+  t.match(again.text, /^180 rows have a later one of the same person and night, whose values count$/m);
+  const long = ROWS.flatMap(({ stress, ...row }) => [
+    { ...row, tired: null, stress: Number(stress) + 2 ** 32 },
+    row,
+  ]);
+  writeFileSync(join(dir, 'many', 'a.ndjson'), bodiesOf(long));
+  const [rise, tired] = (await judged(t, [join(dir, 'many')])).figures?.outcomes ?? [];
+  t.strictSame(tired, one?.outcomes[1], 'each outcome in a row of its own');
+  t.strictSame(rise?.pooled.correlation, one?.outcomes[0]?.pooled.correlation, 'of any size');
   const sql = `SELECT n.* EXCLUDE (i, stress) REPLACE (TRY_CAST(n.mood AS DOUBLE) AS mood), o.stress
     FROM (SELECT row_number() OVER () AS i, * FROM '${dir}/one.csv') n JOIN '${dir}/one.csv' o USING (person, night)
     ORDER BY i`;
@@ -200,6 +208,7 @@ t.test('what is missing or misnamed ends the run with what to do', async (t) => 
     ['--outcome a:stress --draws 999', /a whole number, 1000 to 100000/],
     ['--outcome a:stress --seed -1', /a whole number, 0 to/],
     ['--outcome a:stress --percentile b', /--percentile b is no --outcome/],
+    ['--outcome a:valence --percentile a', /--percentile a is no --outcome of a score from 0 to 100/],
     ['--outcome a:stress --sql X n.csv', /--sql names what it reads/],
   ];
   for (const [args, said] of cases) {

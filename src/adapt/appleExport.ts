@@ -72,7 +72,7 @@ function* wholeElements(file: string): Generator<Buffer> {
       const end = read === 0 ? filled.length : Math.max(filled.lastIndexOf(LESS), 0);
       if (filled.length - end > ELEMENT_BYTES_MAX) refuse(filled);
       yield filled.subarray(0, end);
-      if (read === 0) return;
+      if (read === 0) return checkEnd(filled.subarray(0, end));
       kept = filled.copy(buffer, 0, end);
     }
   } finally {
@@ -82,6 +82,12 @@ function* wholeElements(file: string): Generator<Buffer> {
 
 function checkBeginning(bytes: Buffer): void {
   if (!bytes.includes('<HealthData')) refuse(bytes);
+}
+
+/** @throws AdapterError if what follows the last `<` is not the end of an export: nights would lack samples, or be lost */
+function checkEnd(last: Buffer): void {
+  if (!last.includes('</HealthData>'))
+    throw new AdapterError(['export'], 'export.xml is cut short: </HealthData> is missing at its end');
 }
 
 function refuse(bytes: Buffer): never {

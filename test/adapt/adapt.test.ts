@@ -177,6 +177,7 @@ t.test('what can’t be read is said with its file, and ends with 65', async (t)
     'export.json': '{"data":{}}',
     'page.xml': '<!doctype html><title>Sign in</title>',
     'empty.xml': `${HEAD}</HealthData>`,
+    'cut.xml': `${HEAD}<Record type="HKQuantityTypeIdentifierHeartRate" value="60"`,
     'some.json': '[]',
     'broken.json': '{',
   });
@@ -185,6 +186,7 @@ t.test('what can’t be read is said with its file, and ends with 65', async (t)
     [['apple_health', 'export.json'], 'this is JSON'],
     [['apple_health', 'page.xml'], 'expected export.xml of the Health app, with HealthData'],
     [['apple_health', 'empty.xml'], '0 nights written'],
+    [['apple_health', 'cut.xml'], 'export.xml is cut short: </HealthData> is missing at its end'],
     [['apple_health', 'none.xml'], 'no such file'],
     [['oura', 'some.json'], 'which answer is it? Let its name begin with sleep or heart_rate'],
     [['whoop', 'broken.json'], 'broken.json is JSON that is cut or damaged'],

@@ -195,10 +195,16 @@ export class Run {
   /** Scores the rows of an input. @returns whether a table has columns of scores without measurements @throws NamesError */
   private async scoreRows(target: Target, scorer: RowScorer): Promise<boolean> {
     const { name, outputFormat: format, write, writeBad, bad, histories = this.histories } = target;
-    const { into, late } = this.options;
+    const { into, late, history, zone } = this.options;
     const opened = await openInput(target, { ...this.reading, constants: scorer.model.measured });
     const report = this.namesOf(opened, target);
     this.tellNames(name, report);
+    if (opened.names === undefined) this.say(`${name}: no row says which fields it has`);
+    else if (zone !== undefined && history !== undefined && opened.names.hasZone?.(history.order) !== true)
+      this.tellOnce(
+        name,
+        `--zone is for times with a zone: of text in ${history.order} the date counts as it is written, of milliseconds the one in UTC`,
+      );
     const personOrder = histories && new PersonOrder(histories, scorer, late);
     const options: SinkOptions = {
       keep: report.columns.keep,
@@ -246,7 +252,9 @@ export class Run {
   }
 
   private tellZoned(name: string, { keep, keptTypes = [] }: SinkOptions): void {
-    const zoned = keep.filter((_, place) => keptTypes[place]?.endsWith('WITH TIME ZONE')).join(', ');
+    const zoned = keep
+      .filter((_, place) => keptTypes[place]?.endsWith('TIMESTAMP WITH TIME ZONE'))
+      .join(', ');
     if (zoned !== '') this.tellOnce(name, `the times of ${zoned} are written in UTC`);
   }
 

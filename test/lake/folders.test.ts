@@ -143,6 +143,9 @@ t.test('what would be written twice, a table with versions, and what is not ther
     [['*/*.parquet'], /delta is a Delta table/],
     [['up'], /hudi is a Hudi table/],
     [['ice'], /is an Iceberg table/],
+    [['ice/data'], /is an Iceberg table/],
+    [['delta/*.parquet'], /is a Delta table/],
+    [['up/hudi/a.parquet'], /is a Hudi table/],
     [['empty'], /empty: no file can be scored; not read: 1 hidden/],
     [['none.csv'], /there is no such file/],
     [['none/*.csv'], /there is no such file/],
@@ -225,7 +228,12 @@ t.test('a partition is what a column would be, in every format and layout, also 
       t.match(warnings, [/ age of the file/, / user_id of the file counts, not the/, / night of the file/]);
       const one = await score(t, `${root}-01/all.${format}`, ['id'], sort);
       t.match(one.rows[0], { id: 'a', user_id: null, night: undefined }, 'no column of its folder');
+      t.match(one.told.join(), / user_id of the file counts, .*, which the output keeps: --keep user_id /);
     }
+    const one = { user_id: 'u', night: '2026-01-01', age: 30 };
+    await writeRows(join(dir, `mixed-${format}/user_id=b/a.${format}`), [one, { ...one, user_id: null }]);
+    const { rows: mixed } = await score(t, join(dir, `mixed-${format}`), []);
+    t.match(mixed[1], { row: undefined, detail: /the person of this row is missing/ }, 'not the folder’s');
     await writeTree(join(dir, `people-${format}`), GOOD, ['user_id'], format);
     const { rows } = await score(t, join(dir, `people-${format}`), ['id']);
     t.match(rows[0], { id: 'a', user_id: null, night: '2026-01-01' }, format);

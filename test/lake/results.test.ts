@@ -195,8 +195,12 @@ t.test('under --sort a new or changed input has all scored again; a SELECT alway
   t.match(await runLake([others], asked), { error: { message: /: the input; give another/ } });
   const kept = { ...asked, state: join(folder(t), 'state'), outDir: folder(t) };
   t.match(await runLake([dir], kept), { todo: 1, error: undefined });
+  const other = { error: { message: /the state has some of its sessions from another result: remove/ } };
+  t.match(await runLake([join(dir, 'a.parquet')], { ...kept, outDir: folder(t), sort: false }), {
+    error: { message: /it is in the state, and its scores have no record/ },
+  });
   await parquet('d', 23);
-  t.match(await runLake([dir], kept), { error: { message: /it was written again, and the state/ } });
+  t.match(await runLake([dir], kept), other);
 
   const query: Asked = { sql: `SELECT age FROM '${dir}/a.parquet'`, outDir: folder(t), to: 'ndjson' };
   t.match(await runLake([], query), { todo: 1, error: undefined });

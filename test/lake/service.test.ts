@@ -165,6 +165,7 @@ t.test('a wrong measurement is a bad row, told by its column; one too late is co
     [{ measured_memory: 'High' }, 'measured_memory', 'number_type'],
     [{ measured_memory: 101 }, 'measured_memory', 'less_than_equal'],
     [{ measured_arousal: 84 }, 'measured_arousal', 'literal_error'],
+    [{ measured_memory: '0x32' }, 'measured_memory', 'number_type'],
     [{ measured_memory: 50, [reliability]: 2 }, reliability, 'less_than_equal'],
   ] as const;
   const cells = [...wrong.map(([cell]) => cell), { measured_memory: ' 50 ', measured_arousal: 'High' }];

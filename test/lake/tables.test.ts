@@ -293,14 +293,17 @@ t.test('a cell of text is a bad row by its column, with the remedy and without i
     ['[61, nan, 58]', whole],
     ['[60]}, "explain":true, "x":{"y":[1]', whole],
     ['[60,[61],62]', { loc: ['body', 'current_session', 'HR_night', 1] }],
+    ['60;;61', { loc: ['body', 'current_session', 'HR_night', 1] }],
+    ['60; ;61', { loc: ['body', 'current_session', 'HR_night', 1] }],
+    ['1\u00a0060 61', { loc: ['body', 'current_session', 'HR_night', 0] }],
     [' [60, 61,\t62] '],
     ['[]'],
-    ['60;61|62'],
+    ['60; 61 |62'],
   ];
   const lines = cells.map(([HR_night], n) => ({ id: `n${n}`, HR_night, age: 30, explain: 'nightly' }));
   const { rows: scored, bad } = await scoreOne(fileOf(t, 'a.csv', csvOf(lines)));
-  t.strictSame(valuesOf(scored, 'id'), ['n8', 'n9', 'n10']);
-  t.strictSame(valuesOf(bad, 'row'), [1, 2, 3, 4, 5, 6, 7, 8]);
+  t.strictSame(valuesOf(scored, 'id'), ['n11', 'n12', 'n13']);
+  t.strictSame(valuesOf(bad, 'row'), [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
   const details = valuesOf(bad, 'detail');
   for (const [at, detail] of details.entries()) t.match([detail].flat(), [cells[at]?.[1]]);
   const texts = await writeParquet(fileOf(t, 'a.parquet'), lines);
@@ -354,6 +357,19 @@ t.test('persons and nights of any type: a time has the date of its zone, a numbe
     const { bad } = await scoreOne(path, { history: PAST, scorer, zone });
     t.strictSame([bad, scorer.past], [[], [[], [], [2]]], `${type} ${zone}`);
   }
+  // Moments in UTC, which the engine takes for local times.
+  const spark = fileOf(t, 'a.parquet', readFileSync(join(REPOSITORY, 'test/fixtures/spark-times.parquet')));
+  const there: Asked = { history: PAST, zone: 'America/New_York', to: 'ndjson' };
+  for (const sort of [false, true]) {
+    const scorer = new HandScorer();
+    await scoreOne(spark, { ...there, sort, scorer, outDir: folder(t) });
+    t.strictSame(scorer.past, [[], [1], [1]]);
+  }
+  t.match(await runLake([spark], { history: PAST }), {
+    error: { message: /times with a zone.* --zone says/ },
+  });
+  const { told } = await scoreOne(fileOf(t, 'b.csv', 'person,at,age\np,2026-01-02T03:30Z,30\n'), there);
+  t.match(told[1], 'b.csv: --zone is for times with a zone: of text in at the date counts as it is written');
   const [scorer, data] = [new HandScorer(), BigInt64Array.of(1767225599999999999n, 1767225600000000000n)];
   const at = arrow.makeVector({ type: new arrow.TimestampNanosecond(), data });
   const lists = new arrow.List(new arrow.Field('item', new arrow.Decimal(1, 9)));
@@ -377,15 +393,16 @@ t.test('persons and nights of any type: a time has the date of its zone, a numbe
 
 t.test('names of columns count in any case; what was found and what was not is told', async (t) => {
   const names = '"current_session":{"age":30,"sex":"M","HR_night":[60,61]}';
-  const slips = ['RRnight', 'measured_valense', 'measured_C_SCORE'];
+  const slips = ['RRnight', 'measured_valense', 'measured_C_SCORE', 'History'];
   const dir = t.testdir({
     'a.ndjson': `{"id":12345678901234567890,${names}}\n`,
-    'b.csv': `id,AGE,sEX,hr_night,${slips.join()}\n12345678901234567890,30,M,60 61,1,1,1\n`,
+    'b.csv': `id,AGE,sEX,hr_night,${slips.join()}\n12345678901234567890,30,M,60 61,1,1,1,1\n`,
+    'd.csv': '',
   });
   const cells = `12345678901234567890::UBIGINT AS id, 30 AS "Age", 'M' AS SEX, [60, 61] AS hr_NIGHT`;
   await table(join(dir, 'c.parquet'), cells);
   const { files, told } = await runLake([dir], { to: 'ndjson' });
-  const first = files.map(({ rows: [row] }) => ({ ...row, inference_time_ms: 0 }));
+  const first = files.slice(0, 3).map(({ rows: [row] }) => ({ ...row, inference_time_ms: 0 }));
   t.strictSame(first, [first[0], first[0], first[0]]);
   t.match(told, [
     /^a.ndjson: found HR_night, age, sex; not found HR_day_1h, RR_day_1h, RR_night, /,
@@ -393,7 +410,9 @@ t.test('names of columns count in any case; what was found and what was not is t
     /^b.csv: the column RRnight is not known, and ignored: did you mean RR_night\?/,
     /measured_valense is not known, and ignored: did you mean measured_valence\?/,
     /measured_C_SCORE .* ignored: such columns are measured_attention/,
+    'b.csv: the column History is ignored: --person and --order give each row its past',
     'c.parquet: fields as in a.ndjson',
+    'd.csv: no row says which fields it has',
   ]);
   // The engine would read the second as AGE_1, and write no such table.
   const both = await table(join(folder(t), 'a.parquet'), '30 AS age, 31 AS agx');
@@ -523,6 +542,10 @@ t.test('--sql: a join with renamed columns is what the table would be; no SELECT
     [
       "SELECT CAST(if(i = 39000, 'secret', '30') AS INTEGER) AS age FROM range(40000) t(i)",
       /a value can't be cast to the type requested/,
+    ],
+    [
+      "SELECT 30 AS age, strptime(if(i = 39000, 'secret', '2026'), '%Y') AS id FROM range(40000) t(i)",
+      /the query can't be read: one of its expressions fails on a value/,
     ],
     ['SELECT 30 AS age', /--extension none: DuckDB 1\.5\.5 has no such extension here/, 'none'],
   ];

@@ -72,7 +72,8 @@ export async function openArrow(
 }
 
 function columnOf({ name, type }: Field): TableColumn {
-  return { name, kind: kindOf(String(type)), type: String(type) };
+  const hasZone = DataType.isTimestamp(type) && Boolean(type.timezone);
+  return { name, kind: kindOf(String(type)), type: String(type), hasZone };
 }
 
 async function* arrowPages(

@@ -42,13 +42,15 @@ export async function openLines(
   // The first chunk decides the names, because a caller may wait for the scores of its first line.
   const first = await lines.next();
   const seen = first.done === true ? [] : first.value.slice(0, ROWS_SEEN);
+  const names = namesOfRows(
+    seen.flatMap(({ bytes }) => bytes ?? []),
+    partitions,
+  );
   return {
-    names: namesOfRows(
-      seen.flatMap(({ bytes }) => bytes ?? []),
-      partitions,
-    ),
+    names,
     async *pages(columns) {
-      const pageOf = pageReader(options, columns, partitions);
+      const missing = partitions.filter(({ name }) => names?.ofPath?.get(name) !== true);
+      const pageOf = pageReader(options, columns, missing);
       try {
         for (let next = first; next.done !== true; next = await lines.next())
           for (let at = 0; at < next.value.length; at += ROWS_MAX)

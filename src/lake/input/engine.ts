@@ -72,7 +72,7 @@ export class Engine {
    */
   async *chunks<Taken>(
     sql: string,
-    what: string,
+    what: Read,
     taken: (chunk: DuckDBDataChunk) => Taken,
     threads = this.threads,
   ): AsyncGenerator<Taken, void, undefined> {
@@ -106,9 +106,9 @@ export class Engine {
   }
 
   /** Runs a query whose rows did not all come, for the error. @throws TableError */
-  private async explainEnd(sql: string, what: string): Promise<never> {
+  private async explainEnd(sql: string, what: Read): Promise<never> {
     await this.run(`COPY (${sql}) TO '${devNull}' (FORMAT csv)`, what);
-    throw new TableError(`${what} can't be read to its end`);
+    throw new TableError(`${nameOf(what)} can't be read to its end`);
   }
 
   /** Few rows, as text. @throws TableError */
@@ -232,8 +232,14 @@ export class Engine {
   }
 }
 
-/** A table that the engine reads, or an output that it writes, which is no damaged table if it fails. */
-type Subject = string | { readonly written: string };
+/** A table that the engine reads; the rows of a SELECT, about whose errors the engine quotes values. */
+type Read = string | { readonly selected: string };
+/** The same, or an output that it writes, which is no damaged table if it fails. */
+type Subject = Read | { readonly written: string };
+
+function nameOf(what: Read): string {
+  return typeof what === 'string' ? what : what.selected;
+}
 
 /** @throws OperatorError, TableError, Error: the engine's errors in its own words */
 export async function told<T>(what: Subject, work: () => T | Promise<T>): Promise<T> {
@@ -251,14 +257,21 @@ function engineError(error: unknown, what: Subject): Error {
   const line = /on Line: (\d+)/.exec(message)?.[1];
   const place = line === undefined ? '' : ` in line ${line}`;
   const [words] = KNOWN.flatMap(([isIt, own]) => (isIt.test(message) ? [own] : []));
-  const told = words ?? message.split('\n', 1)[0]?.replace(/^[\w -]+ Error: /, '');
-  if (typeof what !== 'string') return new Error(`${what.written} can't be written: ${told}`);
+  const isOfValues = typeof what === 'object' && 'selected' in what && !OF_FILES.test(message);
+  const told = words ?? (isOfValues ? OF_VALUES : message.split('\n', 1)[0]?.replace(/^[\w -]+ Error: /, ''));
+  if (typeof what === 'object' && 'written' in what)
+    return new Error(`${what.written} can't be written: ${told}`);
   return new TableError(
     words !== undefined || line === undefined
-      ? `${what} can't be read${place}: ${told}`
-      : `${what} is no CSV${place}: check its quotes and its delimiter`,
+      ? `${nameOf(what)} can't be read${place}: ${told}`
+      : `${nameOf(what)} is no CSV${place}: check its quotes and its delimiter`,
   );
 }
+
+/** Errors whose words are about files and addresses. */
+const OF_FILES = /^(IO|HTTP|Permission) Error/;
+const OF_VALUES =
+  'one of its expressions fails on a value, or a file that it reads is damaged: DuckDB itself shows which';
 
 const KNOWN: readonly (readonly [RegExp, string])[] = [
   [/^(Conversion|Out of Range)/, "a value can't be cast to the type requested"],

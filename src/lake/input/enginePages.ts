@@ -67,7 +67,8 @@ export function openSources(
       const all = selects.join(' UNION ALL ');
       // More threads cost more where the order is kept.
       const threads = !isSorted && sources.every((source) => source.rows !== undefined) ? 1 : undefined;
-      yield* engine.chunks(isSorted ? sortedSql(all, selection) : all, what, pageOf, threads);
+      const read = first.isSelect === true ? { selected: what } : what;
+      yield* engine.chunks(isSorted ? sortedSql(all, selection) : all, read, pageOf, threads);
       // A damaged file may hold fewer rows than it says.
       const rows = sources.map((source) => source.rows ?? NaN).reduce((sum, own) => sum + own, 0);
       if (!Number.isNaN(rows) && rowsBefore !== rows)

@@ -13,8 +13,9 @@ import { NUMBER, kindOf, sessionFields, type TableColumn } from './tableColumns.
 export interface SourceColumn extends TableColumn {
   /** The expression that selects it. */
   readonly sql: string;
-  /** The zone whose dates count, of times with one. */
+  /** The zone whose dates count, of times with one, and their expression as the engine's own. */
   readonly zone?: string | undefined;
+  readonly moment?: string;
   /** The expression of its text, if the path of the file says it. */
   readonly ofPath?: string;
 }
@@ -23,6 +24,7 @@ export interface SourceColumn extends TableColumn {
 export interface Source {
   /** For messages. */
   readonly what: string;
+  readonly isSelect?: boolean;
   /** The table's place in SQL, after FROM; called when its rows are read. @throws TableError */
   from(): string | Promise<string>;
   readonly columns: readonly SourceColumn[];
@@ -46,7 +48,10 @@ export async function parquetSource(
   return {
     what,
     from: () => from,
-    columns: columns.map((column, at) => ({ ...ownColumn(column, zone), ...own[at] })),
+    columns: columns.map((column, at) => {
+      const { isUtc, ...more } = own[at] ?? {};
+      return { ...ownColumn(column, zone, isUtc), ...more };
+    }),
     rows: Number(rows),
   };
 }
@@ -58,9 +63,9 @@ const DIGITS_MAX = 38;
  * The file's own names, in its order: the engine renames the second of two columns that differ by case. One without any
  * value, as pandas writes it, is a number to the engine.
  */
-async function topColumns(engine: Engine, file: string, what: string): Promise<Partial<SourceColumn>[]> {
+async function topColumns(engine: Engine, file: string, what: string): Promise<TopColumn[]> {
   const rows = await engine.texts(
-    `SELECT name, coalesce(num_children, 0), precision, logical_type FROM parquet_schema(${file})`,
+    `SELECT name, coalesce(num_children, 0), precision, logical_type, type FROM parquet_schema(${file})`,
     what,
   );
   const wide = rows.find(([, , digits]) => Number(digits) > DIGITS_MAX);
@@ -68,23 +73,29 @@ async function topColumns(engine: Engine, file: string, what: string): Promise<P
     throw new TableError(
       `${what}: the column ${wide[0]} is a decimal of ${wide[2]} digits (decimal256), which the engine reads wrong: cast it to at most ${DIGITS_MAX}`,
     );
-  const columns: Partial<SourceColumn>[] = [];
+  const columns: TopColumn[] = [];
   let at = 1; // after the root
   const skip = (): void => {
     let children = Number(rows[at++]?.[1] ?? 0);
     for (; children > 0 && at < rows.length; children--) skip();
   };
   while (at < rows.length) {
-    const [name = '', , , logical] = rows[at] ?? [];
-    columns.push({ name: name ?? '', ...(logical === 'NullType()' && { kind: 'null', sql: 'NULL' }) });
+    const [name, , , logical, physical] = rows[at] ?? [];
+    const none = logical === 'NullType()' && ({ kind: 'null', sql: 'NULL' } as const);
+    columns.push({ name: name ?? '', isUtc: physical === 'INT96', ...none });
     skip();
   }
   return columns;
 }
 
-function ownColumn({ name, type }: NamedType, zone: string | undefined): SourceColumn {
-  const needsZone = type === ZONED && zone === undefined;
-  return { name, kind: kindOf(type), type, needsZone, sql: quoted(name), zone };
+type TopColumn = Partial<SourceColumn> & { readonly isUtc: boolean };
+
+/** `isUtc`: of Spark's own times, moments that the engine takes for local times. */
+function ownColumn({ name, type }: NamedType, zone: string | undefined, isUtc = false): SourceColumn {
+  const sql = quoted(name);
+  const moment = isUtc ? `CAST(${sql} AS TIMESTAMP) AT TIME ZONE 'UTC'` : sql;
+  const zoned = { hasZone: true, needsZone: zone === undefined, zone, moment };
+  return { name, kind: kindOf(type), type, sql, ...((isUtc || type === ZONED) && zoned) };
 }
 
 const ZONED = 'TIMESTAMP WITH TIME ZONE';
@@ -134,6 +145,7 @@ export async function querySource(
   const columns = await engine.columnsOf(`SELECT * FROM ${from}`, what);
   return {
     what,
+    isSelect: true,
     from: () => from,
     columns: columns.map((column, at) => ({ ...ownColumn(column, zone), name: own[at]?.name ?? '' })),
   };
@@ -237,22 +249,22 @@ function nightSql(text: string): string {
 
 /** The night of a row as text that `nightOf` reads; times as the date in their zone. */
 function orderSql(column: SourceColumn): string {
-  const { sql, type, kind, zone } = column;
-  if (type === ZONED) return `CAST(CAST(${inZone(sql, zone)} AS DATE) AS VARCHAR)`;
+  const { sql, kind, zone, moment } = column;
+  if (moment !== undefined) return `CAST(CAST(${inZone(moment, zone)} AS DATE) AS VARCHAR)`;
   if (kind === 'time') return `CAST(CAST(${sql} AS DATE) AS VARCHAR)`;
   return textSql(column);
 }
 
 /** The local time of a row as text, by which rows of one night are sorted; null if its night says as much. */
-function timeSql({ sql, type, kind, zone }: SourceColumn): string {
-  const local = type === ZONED ? inZone(sql, zone) : sql;
+function timeSql({ sql, kind, zone, moment }: SourceColumn): string {
+  const local = moment === undefined ? sql : inZone(moment, zone);
   return `CAST(${kind === 'time' ? local : 'NULL'} AS VARCHAR)`;
 }
 
 /** A time with a zone as the local time there. */
 function inZone(sql: string, zone = 'UTC'): string {
   const [, sign, hours = '0', minutes = '0'] = /^([+-])(\d\d):?(\d\d)$/.exec(zone) ?? [];
-  const utc = `(${sql} AT TIME ZONE ${textOf(sign === undefined ? zone || 'UTC' : 'UTC')})`;
+  const utc = `((${sql}) AT TIME ZONE ${textOf(sign === undefined ? zone || 'UTC' : 'UTC')})`;
   return sign === undefined
     ? utc
     : `(${utc} ${sign} INTERVAL '${60 * Number(hours) + Number(minutes)} minutes')`;

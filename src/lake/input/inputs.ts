@@ -281,10 +281,12 @@ async function filesOf(name: string, options: FindOptions): Promise<Found[]> {
   const base = isPattern ? dirname(`${path.slice(0, path.search(PATTERN))}_`) : path;
   if (!isFar && !existsSync(base)) throw new OperatorError(`${name}: there is no such file`);
   const isFile = isFar ? formatOf(name).format !== undefined : !statSync(base).isDirectory();
-  if (isFile && !isPattern) return [{ path, base: dirname(path), isLink: false, isNamed: true }];
-  const all = isFar ? await listedInStore(base, options) : [...listedBelow(base, base)];
+  const isOne = isFile && !isPattern;
+  const one: Found = { path, base: dirname(path), isLink: false, isNamed: true };
+  const all = isOne ? [one] : isFar ? await listedInStore(base, options) : [...listedBelow(base, base)];
   const found = isPattern ? all.filter(meaningOf(path)) : all;
-  refuseVersions(all, found);
+  const above = isFar ? [] : [...marksAbove(dirname(base))];
+  refuseVersions([...above, ...all.map((file) => file.path)], found);
   if (isPattern && found.length === 0) throw new OperatorError(`${name}: no file matches`);
   return found;
 }
@@ -331,10 +333,21 @@ const VERSIONED: readonly (readonly [mark: RegExp, table: string])[] = [
   [/^(.*)\/metadata\/[^/]+\.metadata\.json$/, 'an Iceberg'],
 ];
 
+/** Files that may be such ones in the folders from `folder` upwards. */
+function* marksAbove(folder: string): Generator<string> {
+  for (const name of ['_delta_log', '.hoodie', 'metadata'])
+    try {
+      for (const mark of readdirSync(join(folder, name))) yield join(folder, name, mark);
+    } catch {
+      // Not there, or another user's, whose tables are none of these files'.
+    }
+  if (dirname(folder) !== folder) yield* marksAbove(dirname(folder));
+}
+
 /** @throws OperatorError if a file that was found is one of such a table */
-function refuseVersions(all: readonly Found[], found: readonly Found[]): void {
+function refuseVersions(paths: readonly string[], found: readonly Found[]): void {
   for (const [mark, table] of VERSIONED)
-    for (const folder of new Set(all.map(({ path }) => mark.exec(path)?.[1])))
+    for (const folder of new Set(paths.map((path) => mark.exec(path)?.[1])))
       if (folder !== undefined && found.some(({ path }) => isWithin(path, folder)))
         throw new OperatorError(
           `${folder} is ${table} table, whose files hold deleted rows too: read it with --sql (--extension delta, iceberg), or pipe Arrow to standard input`,

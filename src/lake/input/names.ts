@@ -8,6 +8,7 @@ import {
   type ObjectKind,
   type SeriesField,
 } from '#rules/fields.js';
+import { parsedJson } from '../../base/json.js';
 import { nearestName } from '#rules/nearest.js';
 import { LETTERS_PER_EDIT, meantField, nameInAnyCase } from '#rules/slips.js';
 import { UNPROCESSABLE, type Finding } from '../../contract/problems.js';
@@ -73,7 +74,7 @@ export function knownName(column: string): string | undefined {
  * complete. Columns may be in any case.
  */
 export function nearlyKnown(name: string, kind: ObjectKind, thing: InputNames['thing']): string | undefined {
-  const field = nameInAnyCase(name.trim(), kind);
+  const field = thing === 'column' ? knownName(name.trim()) : nameInAnyCase(name.trim(), kind);
   if (field === undefined || field === name) return undefined;
   if (name !== name.trim())
     return `the ${thing} ${JSON.stringify(name)} has space around its name: rename it`;
@@ -94,6 +95,8 @@ export interface InputNames {
   readonly ofPath?: ReadonlyMap<string, boolean>;
   /** Why a column can't be used as requested; undefined if it can. */
   readonly unfit?: (name: string, as: ColumnUse) => string | undefined;
+  /** Whether a column has times with a zone. */
+  readonly hasZone?: (name: string) => boolean;
 }
 
 /** How an input is read, with the remarks to make first. */
@@ -109,6 +112,11 @@ export interface NamesReport {
 }
 
 const NESTED = ['past_sessions', 'past_targets', 'past_target', 'current_session'];
+/** Fields of requests that tables have in another way. */
+const NOT_OF_TABLES = new Map([
+  ['history', '--person and --order give each row its past'],
+  ['measurements', 'columns such as measured_attention are read'],
+]);
 const KINDS = ['request', 'session', 'target', 'measurement'] as const;
 
 /**
@@ -145,7 +153,8 @@ export function readNames(
   if (problem !== undefined) throw new NamesError(problem);
   const clashes = [...(names.ofPath ?? [])].filter(([, isTwice]) => isTwice);
   const warnings = clashes.map(
-    ([name]) => `the ${names.thing} ${name} of the file counts, not the folder of that name`,
+    ([name]) =>
+      `the ${names.thing} ${name} of the file counts, not the folder of that name${kept.includes(name) || !through.includes(name) ? '' : `, which the output keeps: --keep ${name} writes it too`}`,
   );
   // With a history for each person any row of NDJSON may bring some; else only a row with a history of its own.
   const isOfRequests =
@@ -221,6 +230,8 @@ function slipsOf({ thing, kinds }: InputNames, { keep }: RowColumns): string[] {
       const small = name.toLowerCase();
       const isMeasured = thing === 'column' && small.startsWith(PREFIX);
       if (keep.includes(name) || (isMeasured && NAMES.includes(small))) return [];
+      const instead = thing === 'column' ? NOT_OF_TABLES.get(small) : undefined;
+      if (instead !== undefined) return [`the column ${name} is ignored: ${instead}`];
       const meant = isMeasured ? nearestName(small, NAMES, LETTERS_WRONG) : meantField(name, kind);
       if (meant === undefined ? !isMeasured : there.has(meant)) return [];
       const hint = meant === undefined ? `such columns are ${NAMES.join(', ')}` : `did you mean ${meant}?`;
@@ -307,5 +318,6 @@ function measuredCell(cell: unknown): unknown {
   if (typeof cell !== 'string') return cell ?? undefined;
   const inner = cell.trim();
   if (inner === '') return undefined;
-  return Number.isFinite(Number(inner)) ? Number(inner) : inner;
+  const value = parsedJson(inner);
+  return typeof value === 'number' ? value : inner;
 }

@@ -42,7 +42,8 @@ export interface TableColumn {
   readonly type: string;
   /** Whether it holds cells of CSV: numbers and lists as text, and nothing as an empty one. */
   readonly isCell?: boolean;
-  /** Whether its times have a zone, and none says whose dates count. */
+  /** Whether its times have a zone, and whether none says whose dates count. */
+  readonly hasZone?: boolean;
   readonly needsZone?: boolean;
 }
 
@@ -105,6 +106,7 @@ export function namesOfColumns(columns: readonly TableColumn[]): InputNames {
       const column = columns.find((one) => one.name === name);
       return column === undefined ? undefined : misfitOf(column, as);
     },
+    hasZone: (name) => columns.find((one) => one.name === name)?.hasZone === true,
   };
 }
 
@@ -188,7 +190,7 @@ export function textField(
     const text = texts(row);
     if (text === undefined || (text === '' && (isCell || isSeries))) return undefined;
     if (isSeries) return listOfCell(text);
-    return isCell ? valueOfCell(text.trim()) : JSON.stringify(text);
+    return isCell ? valueOfCell(trimmed(text)) : JSON.stringify(text);
   };
   if (field !== 'sex' || isCell) return { field, json };
   return { field, scalar: Float64Array.from({ length: rows }, (_, row) => sexOf(texts(row))), json };
@@ -223,17 +225,20 @@ function jsonNumber(value: number): string {
 /** A number in JSON's notation. */
 export const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const ONE = NUMBER.source.slice(1, -1);
-const MANY = new RegExp(`^${ONE}(?:[\\s;|]+${ONE})*$`);
+/** Two marks have a missing sample between them. Of bytes as Latin-1, which hold other letters' halves, none else is space. */
+const SEPARATOR = /[ \t\r\n]*[;|][ \t\r\n]*|[ \t\r\n]+/g;
+const MANY = new RegExp(`^${ONE}(?:(?:${SEPARATOR.source})${ONE})*$`);
+
+function trimmed(text: string): string {
+  return text.replaceAll(/^[ \t\r\n]+|[ \t\r\n]+$/g, '');
+}
 
 /** No JSON if the cell begins as an array and is not one as a whole: the text after it would become fields of the session. */
 function listOfCell(cell: string): string {
-  const text = cell.trim();
+  const text = trimmed(cell);
   if (text.startsWith('[')) return isPlainArray(text) || Array.isArray(parsedJson(text)) ? text : '[';
-  if (MANY.test(text)) return `[${text.replaceAll(/[\s;|]+/g, ',')}]`;
-  return `[${text
-    .split(/[\s;|]+/)
-    .map(valueOfCell)
-    .join(',')}]`;
+  if (MANY.test(text)) return `[${text.replaceAll(SEPARATOR, ',')}]`;
+  return `[${text.split(SEPARATOR).map(valueOfCell).join(',')}]`;
 }
 
 /** Whether a text that begins an array ends with it, told without decoding: no nested brackets, no text. */

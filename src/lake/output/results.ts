@@ -104,7 +104,9 @@ export class Results {
     const output = outputIn(record, input);
     this.former.set(input.record, record);
     if (again === true) return false;
-    const saved = state?.inputs.get(this.nameInState(input));
+    const [saved, ...others] = new Set(this.namesInState(input).map((name) => state?.inputs.get(name)));
+    if (others.length > 0)
+      throw new OperatorError(`the state has some of its sessions from another result: ${BEGIN_AGAIN}`);
     if (record?.begun === true && saved === undefined) return false;
     if (record === undefined || (state !== undefined && saved === undefined)) {
       if (saved !== undefined)
@@ -193,7 +195,8 @@ export class Results {
         await this.places.write(input.record, recordText({ ...record, begun: true }));
         await this.places.put(bad, input.bad);
         await this.places.put(scores, input.output);
-        state?.inputs.set(this.nameInState(input), digestOf(JSON.stringify(made)));
+        const digest = digestOf(JSON.stringify(made));
+        for (const name of this.namesInState(input)) state?.inputs.set(name, digest);
         state?.save();
         await this.places.write(input.record, recordText(record));
         this.hasBad ||= made.bad > 0 && !record.accepted;
@@ -252,10 +255,11 @@ export class Results {
     return marks.map(({ path, ...mark }) => ({ name: nameFrom(dirname(record), path), ...mark }));
   }
 
-  private nameInState({ path, query, output }: Input): string {
+  /** The names of its files; a SELECT, whose tables are not known, has that of its output. */
+  private namesInState({ path, query, output }: Input): string[] {
     const folder = dirname(this.options.state?.path ?? '');
-    if (query === undefined) return nameFrom(folder, path);
-    return `${query.sql === undefined ? 'sorted' : 'query'} to ${nameFrom(folder, output)}`;
+    if (query?.sql !== undefined) return [`query to ${nameFrom(folder, output)}`];
+    return (query?.files ?? [{ path }]).map((file) => nameFrom(folder, file.path));
   }
 }
 

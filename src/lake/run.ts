@@ -1,4 +1,5 @@
 import { statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Config } from '../config/options.js';
@@ -129,6 +130,7 @@ export class Run {
    * @throws OperatorError, NamesError
    */
   async open(): Promise<Input[]> {
+    removeDeadPartials(tmpdir());
     await this.state?.open();
     this.inputs = await findInputs({ ...this.options, say: this.say, engine: this.engine });
     for (const folder of this.foldersOf(this.inputs)) removeDeadPartials(folder);

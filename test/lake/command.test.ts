@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { arrowStreams } from '#acuity/lake/input/arrowStreams.js';
 import { partialName } from '#acuity/base/files/atomicFile.js';
-import { Engine } from '#acuity/lake/input/engine.js';
+import { Engine, told } from '#acuity/lake/input/engine.js';
 import { BAD_AGES } from '#fixtures/ages.js';
 import { PAST, fileOf, rowsOf, runStream, type Asked } from '#fixtures/lake.js';
 import { acuity, started } from '#fixtures/scripts.js';
@@ -57,10 +57,16 @@ t.test('what the engine sets aside is its owner’s, gone at the end, and after 
   if (others.includes(theirs)) chownSync(join(dir, theirs), 65534, 65534);
   const text = '"a\n\n\r\n\nb"\u0001';
   const path = fileOf(t, 'a.csv', text);
+  const full = told('a.csv', () =>
+    Promise.reject(new Error('IO Error: Could not write: No space left on device')),
+  );
+  await t.rejects(full, { name: 'Error', message: "a.csv can't be read: TMPDIR has no room for what" });
   const { TMPDIR } = process.env;
   t.teardown(() => (TMPDIR === undefined ? delete process.env['TMPDIR'] : (process.env['TMPDIR'] = TMPDIR)));
   process.env['TMPDIR'] = dir;
   const listeners = process.listenerCount('exit');
+  await runStream([]); // a run that needs no engine
+  t.strictSame(new Set(readdirSync(dir)), new Set(others));
   const engine = await Engine.open({});
   t.equal(statSync(engine.folder).mode & 0o777, 0o700);
   t.strictSame(new Set(readdirSync(dir)), new Set([...others, basename(engine.folder)]));

@@ -211,6 +211,12 @@ t.test('under --sort a new or changed input has all scored again; a SELECT alway
   const remembered = { ...past, history: PAST, state: join(folder(t), 'state') };
   t.match(await runLake([], remembered), { todo: 1, error: undefined });
   t.match(await runLake([], remembered), { todo: 0, told: [/rows have changed since is not known/] });
+  const record = join(past.outDir, '_query.acuity');
+  for (const begun of [false, true]) {
+    writeFileSync(record, readFileSync(record, 'utf8').replace(/"begun": \w+/, `"begun": ${begun}`));
+    const message = /was made with other ones .*: --to \(ndjson then, csv now\); remove the state/;
+    t.match(await runLake([], { ...remembered, to: 'csv' }), { error: { message } }, 'killed or not');
+  }
 });
 
 t.test('a pipe is read each time, and refused where it would have to be read again', async (t) => {

@@ -10,7 +10,7 @@ import {
   type DuckDBConnection,
   type DuckDBValue,
 } from '@duckdb/node-api';
-import { partialName, removeDeadPartials } from '../../base/files/atomicFile.js';
+import { partialName } from '../../base/files/atomicFile.js';
 import { usableCores } from '../../config/cores.js';
 import { messageOf, OperatorError } from '../../base/errors.js';
 import { TableError } from '../errors.js';
@@ -41,13 +41,12 @@ export class Engine {
   private constructor(
     private readonly instance: DuckDBInstance,
     private readonly connection: DuckDBConnection,
-    /** For files that disappear with this process; removed by `close`, or by the next run after a crash. */
+    /** For files that disappear with this process; removed by `close`, or after a crash by the next run. */
     readonly folder: string,
   ) {}
 
   /** @throws OperatorError if an extension is not there */
   static async open({ memory, extension = [] }: Pick<LakeOptions, 'memory' | 'extension'>): Promise<Engine> {
-    removeDeadPartials(tmpdir());
     const folder = partialName(join(tmpdir(), 'acuity-lake'));
     mkdirSync(folder, { mode: 0o700 });
     const limit = memory ?? Math.max(MEMORY_MIN, Math.floor(machineMemory() / 4));
@@ -257,19 +256,22 @@ function engineError(error: unknown, what: Subject): Error {
   const line = /on Line: (\d+)/.exec(message)?.[1];
   const place = line === undefined ? '' : ` in line ${line}`;
   const [words] = KNOWN.flatMap(([isIt, own]) => (isIt.test(message) ? [own] : []));
+  const isDamage = !OF_MACHINE.test(message);
   const isOfValues = typeof what === 'object' && 'selected' in what && !OF_FILES.test(message);
   const told = words ?? (isOfValues ? OF_VALUES : message.split('\n', 1)[0]?.replace(/^[\w -]+ Error: /, ''));
   if (typeof what === 'object' && 'written' in what)
     return new Error(`${what.written} can't be written: ${told}`);
-  return new TableError(
+  const sentence =
     words !== undefined || line === undefined
       ? `${nameOf(what)} can't be read${place}: ${told}`
-      : `${nameOf(what)} is no CSV${place}: check its quotes and its delimiter`,
-  );
+      : `${nameOf(what)} is no CSV${place}: check its quotes and its delimiter`;
+  return isDamage ? new TableError(sentence) : new Error(sentence);
 }
 
 /** Errors whose words are about files and addresses. */
-const OF_FILES = /^(IO|HTTP|Permission) Error/;
+const OF_FILES = /^(IO|HTTP|Permission|Out of Memory) Error/;
+/** Troubles of the store, the disk or the memory: the table may be sound. */
+const OF_MACHINE = /^(HTTP|Out of Memory) Error|No space left|offload data block|could not allocate/i;
 const OF_VALUES =
   'one of its expressions fails on a value, or a file that it reads is damaged: DuckDB itself shows which';
 
@@ -285,6 +287,7 @@ const KNOWN: readonly (readonly [RegExp, string])[] = [
   ],
   [/NoSuchBucket|bucket does not exist/i, 'there is no such bucket: check its name, or make it first'],
   [/encrypted/i, 'it is encrypted: decrypt it first'],
+  [/No space left|offload data block/i, 'TMPDIR has no room for what --memory does not hold'],
   [/could not allocate|Out of Memory/i, 'it takes more memory than --memory allows: raise that'],
   [/No magic bytes|too small to be a Parquet/i, 'it is no Parquet file, or its end is missing'],
   [

@@ -104,7 +104,8 @@ export class Results {
     const output = outputIn(record, input);
     this.former.set(input.record, record);
     if (again === true) return false;
-    const [saved, ...others] = new Set(this.namesInState(input).map((name) => state?.inputs.get(name)));
+    const names = this.namesInState({ ...input, output });
+    const [saved, ...others] = new Set(names.map((name) => state?.inputs.get(name)));
     if (others.length > 0)
       throw new OperatorError(`the state has some of its sessions from another result: ${BEGIN_AGAIN}`);
     if (record?.begun === true && saved === undefined) return false;

@@ -393,10 +393,10 @@ t.test('persons and nights of any type: a time has the date of its zone, a numbe
 
 t.test('names of columns count in any case; what was found and what was not is told', async (t) => {
   const names = '"current_session":{"age":30,"sex":"M","HR_night":[60,61]}';
-  const slips = ['RRnight', 'measured_valense', 'measured_C_SCORE', 'History'];
+  const slips = ['RRnight', 'measured_valense', 'measured_C_SCORE', 'History', 'measured_stress_reliability'];
   const dir = t.testdir({
     'a.ndjson': `{"id":12345678901234567890,${names}}\n`,
-    'b.csv': `id,AGE,sEX,hr_night,${slips.join()}\n12345678901234567890,30,M,60 61,1,1,1,1\n`,
+    'b.csv': `id,AGE,sEX,hr_night,${slips.join()}\n12345678901234567890,30,M,60 61,1,1,1,1,1\n`,
     'd.csv': '',
   });
   const cells = `12345678901234567890::UBIGINT AS id, 30 AS "Age", 'M' AS SEX, [60, 61] AS hr_NIGHT`;
@@ -411,6 +411,7 @@ t.test('names of columns count in any case; what was found and what was not is t
     /measured_valense is not known, and ignored: did you mean measured_valence\?/,
     /measured_C_SCORE .* ignored: such columns are measured_attention/,
     'b.csv: the column History is ignored: --person and --order give each row its past',
+    'b.csv: the column measured_stress_reliability is ignored: what it is of is missing',
     'c.parquet: fields as in a.ndjson',
     'd.csv: no row says which fields it has',
   ]);

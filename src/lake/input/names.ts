@@ -223,13 +223,16 @@ function* problemsOf(
 }
 
 /** Remarks on unknown names that differ by a few letters from a missing one, or begin as columns of measurements do. */
-function slipsOf({ thing, kinds }: InputNames, { keep }: RowColumns): string[] {
+function slipsOf({ thing, kinds }: InputNames, { keep, measured }: RowColumns): string[] {
+  const used = namesBeside({ keep, measured });
   return KINDS.flatMap((kind) => {
     const there = new Set(kinds[kind].map((name) => nameInAnyCase(name, kind) ?? name));
     return [...there].flatMap((name) => {
       const small = name.toLowerCase();
       const isMeasured = thing === 'column' && small.startsWith(PREFIX);
-      if (keep.includes(name) || (isMeasured && NAMES.includes(small))) return [];
+      if (used.includes(name)) return [];
+      if (isMeasured && NAMES.includes(small))
+        return [`the column ${name} is ignored: what it is of is missing`];
       const instead = thing === 'column' ? NOT_OF_TABLES.get(small) : undefined;
       if (instead !== undefined) return [`the column ${name} is ignored: ${instead}`];
       const meant = isMeasured ? nearestName(small, NAMES, LETTERS_WRONG) : meantField(name, kind);

@@ -89,6 +89,7 @@ export class Run {
       engine: this.engine,
       norms: readNorms(config.norms),
       onBytes: (count) => (tally.bytes += count),
+      onRemark: (remark) => say(`${this.current ?? STDIN.name}: ${remark}`),
     };
     this.histories = history === undefined || tables === true ? undefined : new Histories(peopleMax);
     if (this.histories !== undefined && state !== undefined)

@@ -415,6 +415,13 @@ t.test('names of columns count in any case; what was found and what was not is t
     'c.parquet: fields as in a.ndjson',
     'd.csv: no row says which fields it has',
   ]);
+  const line = (field: string): string => `{"x":{"y":"\\\\"},"current_session":{"age":30,"${field}":[60]}}\n`;
+  const text = `${line('HR_night').repeat(120)}${line('HR_nigth').repeat(3)}{${'"\\"'.repeat(300_000)}\\`;
+  const { told: far, bad } = await scoreOne(fileOf(t, 'e.ndjson', text));
+  t.strictSame(far.slice(1, 2), [
+    'e.ndjson: row 121: the field HR_nigth is not known, and ignored: did you mean HR_night?',
+  ]);
+  t.match([far.length, valuesOf(bad, 'row')], [3, [124]]);
   // The engine would read the second as AGE_1, and write no such table.
   const both = await table(join(folder(t), 'a.parquet'), '30 AS age, 31 AS agx');
   writeFileSync(both, Buffer.from(readFileSync(both, 'latin1').replaceAll('agx', 'AGE'), 'latin1'));

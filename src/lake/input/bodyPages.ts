@@ -15,7 +15,7 @@ import type { Partition } from './inputs.js';
 import { namesBeside, type RowColumns } from './names.js';
 import { NamesError, rowProblem, type RowProblem } from '../errors.js';
 import type { OpenInput, Page } from './page.js';
-import { ROWS_SEEN, isObject, namesOfRows, refuseNearlyKnown } from './rowNames.js';
+import { ROWS_SEEN, SeenNames, isObject, namesOfRows } from './rowNames.js';
 
 export interface BodyPagesOptions {
   readonly limits: SeriesLimits;
@@ -25,6 +25,8 @@ export interface BodyPagesOptions {
   readonly constants?: MeasuringConstants | undefined;
   /** The service's if absent. */
   readonly norms?: Norms | undefined;
+  /** Gets remarks on names in rows far from the beginning. */
+  readonly onRemark?: (remark: string) => void;
 }
 
 const REQUEST_NAMES: ReadonlySet<string> = new Set(FIELD_NAMES.request);
@@ -50,7 +52,8 @@ export async function openLines(
     names,
     async *pages(columns) {
       const missing = partitions.filter(({ name }) => names?.ofPath?.get(name) !== true);
-      const pageOf = pageReader(options, columns, missing);
+      const seenNames = new SeenNames(seen, columns, options.onRemark ?? (() => undefined));
+      const pageOf = pageReader(options, columns, missing, seenNames);
       try {
         for (let next = first; next.done !== true; next = await lines.next())
           for (let at = 0; at < next.value.length; at += ROWS_MAX)
@@ -171,6 +174,7 @@ function pageReader(
   options: BodyPagesOptions,
   columns: RowColumns,
   partitions: readonly Partition[],
+  seenNames: SeenNames,
 ): (lines: readonly Line[]) => Page {
   const { history } = columns;
   const names = namesBeside(columns);
@@ -206,7 +210,7 @@ function pageReader(
         const unread = line.bytes === undefined ? PROBLEMS.bodyTooLarge : isUtf8(bytes) ? undefined : NO_UTF8;
         const outcome = unread ?? readRequest(bytes);
         // The search costs as much as reading, so only if a field is unknown and not requested.
-        if (unread === undefined && hasForeign(outcome)) refuseNearlyKnown(bytes, number, names);
+        if (unread === undefined && hasForeign(outcome)) seenNames.look(bytes, number);
         given = ('measurements' in outcome ? outcome.measurements : undefined) ?? [];
         for (const [name, all] of texts)
           all[row] = (unread === undefined ? parser.kept(name) : undefined) ?? constants.get(name);

@@ -73,7 +73,7 @@ export function knownName(column: string): string | undefined {
  * Why a name can't stay that is nearly the contract's: it would be ignored, and the rest of the row scored as if it were
  * complete. Columns may be in any case.
  */
-export function nearlyKnown(name: string, kind: ObjectKind, thing: InputNames['thing']): string | undefined {
+function nearlyKnown(name: string, kind: ObjectKind, thing: InputNames['thing']): string | undefined {
   const field = thing === 'column' ? knownName(name.trim()) : nameInAnyCase(name.trim(), kind);
   if (field === undefined || field === name) return undefined;
   if (name !== name.trim())
@@ -170,19 +170,16 @@ export function readNames(
 
 /** Reasons that prevent scoring, the first one first. */
 function* problemsOf(
-  { thing, kinds, beside, ofPath = new Map(), unfit }: InputNames,
+  names: InputNames,
   { keep, history, measured = [] }: RowColumns,
   { asked, slips, outcomes }: Readonly<Record<'asked' | 'slips' | 'outcomes', readonly string[]>>,
 ): Generator<string, void, undefined> {
+  const { thing, kinds, beside, ofPath = new Map(), unfit } = names;
   const isTable = thing === 'column';
   const nested = kinds.session.find((name) => NESTED.includes(name.toLowerCase()));
   if (isTable && nested !== undefined)
     yield `the column ${nested}: a row of a table is one session, a column for each field; --person gives it its past`;
-  for (const kind of KINDS)
-    for (const name of kinds[kind]) {
-      const slip = !isTable && keep.includes(name) ? undefined : nearlyKnown(name, kind, thing);
-      if (slip !== undefined) yield slip;
-    }
+  yield* nearlyKnownIn(names, isTable ? [] : keep);
   if (history === undefined)
     for (const { name } of measured)
       yield `the column ${name}: measurements are kept in the history of a person, so they need --person and --order`;
@@ -222,8 +219,17 @@ function* problemsOf(
       yield `the folder ${name}=… is a field of the session, which rows of NDJSON have within them: write it there, or make Parquet of them`;
 }
 
+/** Why names can't stay that are nearly the contract's; `asked` ones are the caller's own. */
+export function* nearlyKnownIn({ thing, kinds }: InputNames, asked: readonly string[]): Generator<string> {
+  for (const kind of KINDS)
+    for (const name of kinds[kind]) {
+      const slip = asked.includes(name) ? undefined : nearlyKnown(name, kind, thing);
+      if (slip !== undefined) yield slip;
+    }
+}
+
 /** Remarks on unknown names that differ by a few letters from a missing one, or begin as columns of measurements do. */
-function slipsOf({ thing, kinds }: InputNames, { keep, measured }: RowColumns): string[] {
+export function slipsOf({ thing, kinds }: InputNames, { keep, measured }: RowColumns): string[] {
   const used = namesBeside({ keep, measured });
   return KINDS.flatMap((kind) => {
     const there = new Set(kinds[kind].map((name) => nameInAnyCase(name, kind) ?? name));

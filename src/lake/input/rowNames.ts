@@ -1,9 +1,18 @@
-import { FIELD_NAMES, KINDS_WITHIN, type ObjectKind } from '#rules/fields.js';
+import { KINDS_WITHIN, type ObjectKind } from '#rules/fields.js';
 import { nameInAnyCase } from '#rules/slips.js';
 import { parsedJson } from '../../base/json.js';
 import { NamesError } from '../errors.js';
 import type { Partition } from './inputs.js';
-import { knownName, meaningOf, nearlyKnown, type InputNames } from './names.js';
+import type { Line } from './lineSplitter.js';
+import {
+  knownName,
+  meaningOf,
+  namesBeside,
+  nearlyKnownIn,
+  slipsOf,
+  type InputNames,
+  type RowColumns,
+} from './names.js';
 
 /** The field names in rows of NDJSON. */
 
@@ -46,17 +55,44 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-const KNOWN: readonly string[] = [...new Set(Object.values(FIELD_NAMES).flat())];
-/** Cheap, since series have no names. */
-const NEARLY = new RegExp(`"\\s*(${KNOWN.join('|')})\\s*"`, 'gi');
+/** A text in a row, or what begins as one, with the colon after a name: no letter is looked at twice. */
+const TEXT = /"((?:[^"\\]|\\(?:[^]|$))*)(?:"(\s*:)?|$)/g;
+/** Longer ones are near none. */
+const LETTERS_MAX = 64;
+const SEEN_MAX = 10_000;
 
-/** Ends the run at a row with a name that is nearly the contract's. `asked` names are the caller's own. @throws NamesError */
-export function refuseNearlyKnown(row: Uint8Array, number: number, asked: readonly string[]): void {
-  const text = Buffer.from(row.buffer, row.byteOffset, row.byteLength).toString();
-  if (![...text.matchAll(NEARLY)].some(([name]) => !KNOWN.includes(name.slice(1, -1)))) return;
-  for (const [kind, names] of objectsOf(text))
-    for (const name of names) {
-      const slip = asked.includes(name) ? undefined : nearlyKnown(name, kind, 'field');
-      if (slip !== undefined) throw new NamesError(`row ${number}: ${slip}`);
+/** The names in the rows of an input, each looked at once: to read all rows for them would cost more than to score them. */
+export class SeenNames {
+  private readonly seen = new Set<string>();
+
+  /** `first`: the rows by which the input was opened; `tell` gets remarks on others. */
+  constructor(
+    first: readonly Line[],
+    private readonly columns: RowColumns,
+    private readonly tell: (remark: string) => void,
+  ) {
+    for (const { bytes } of first) if (bytes !== undefined) this.hasNew(bytes);
+  }
+
+  /** Looks at the names of a row with unknown ones. @throws NamesError if one is nearly the contract's, which ends the run */
+  look(row: Uint8Array, number: number): void {
+    const names = this.hasNew(row) ? namesOfRows([row], []) : undefined;
+    if (names === undefined) return;
+    const [problem] = nearlyKnownIn(names, namesBeside(this.columns));
+    if (problem !== undefined) throw new NamesError(`row ${number}: ${problem}`);
+    for (const slip of slipsOf(names, this.columns)) this.tell(`row ${number}: ${slip}`);
+  }
+
+  private hasNew(row: Uint8Array): boolean {
+    const { seen } = this;
+    const text = Buffer.from(row.buffer, row.byteOffset, row.byteLength).toString();
+    let hasNew = false;
+    for (const [, name = '', colon] of text.matchAll(TEXT)) {
+      if (colon === undefined || name.length > LETTERS_MAX || seen.has(name)) continue;
+      hasNew = true;
+      // A copy: a part would hold the whole row.
+      if (seen.size < SEEN_MAX) seen.add(Buffer.from(name).toString());
     }
+    return hasNew;
+  }
 }

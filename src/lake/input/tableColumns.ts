@@ -225,12 +225,13 @@ function jsonNumber(value: number): string {
 /** A number in JSON's notation. */
 export const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const ONE = NUMBER.source.slice(1, -1);
-/** Two marks have a missing sample between them. Of bytes as Latin-1, which hold other letters' halves, none else is space. */
-const SEPARATOR = /[ \t\r\n]*[;|][ \t\r\n]*|[ \t\r\n]+/g;
+/** Two marks have a missing sample between them. */
+const SEPARATOR = /[ \t\r\n]+(?:[;|][ \t\r\n]*)?|[;|][ \t\r\n]*/g;
 const MANY = new RegExp(`^${ONE}(?:(?:${SEPARATOR.source})${ONE})*$`);
 
+/** Of bytes as Latin-1, where half a letter may look like a space. */
 function trimmed(text: string): string {
-  return text.replaceAll(/^[ \t\r\n]+|[ \t\r\n]+$/g, '');
+  return text.includes('\xa0') ? text : text.trim();
 }
 
 /** No JSON if the cell begins as an array and is not one as a whole: the text after it would become fields of the session. */

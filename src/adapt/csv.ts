@@ -1,14 +1,21 @@
 /** Rows of a CSV as an export writes them, of objects by the names of the header. */
+import { AdapterError } from '#adapters/adapterError.js';
 import { CsvCells, CsvError } from '../base/csvCells.js';
 
 /** Samsung writes the table's name, and two numbers, in a line of their own before the header. */
 const TITLE = /^com\.samsung\.[\w.]+(,[^,\r\n]*){0,2}\r?\n/;
 
-/** Empty cells are left out, and what stands beyond the header. Undefined if the text is no table. */
+/**
+ * Empty cells are left out, and what stands beyond the header. Undefined if the text is no table.
+ * @throws AdapterError if a row ends early: of a cut one a part of a number would count
+ */
 export function rowsOfCsv(text: string): Record<string, string>[] | undefined {
   const [header, ...rows] = recordsOf(Buffer.from(text.replace(TITLE, '')));
   if (header === undefined || header.length < 2 || rows.length === 0) return undefined;
   const filled = rows.filter((cells) => cells.some((cell) => cell !== ''));
+  const short = filled.findIndex((cells) => cells.length < header.length);
+  if (short >= 0)
+    throw new AdapterError([`row ${short + 1}`], 'fewer cells than the header: the file is cut or damaged');
   return filled.map((cells) =>
     Object.fromEntries(header.map((name, at) => [name, cells[at] ?? '']).filter(([, cell]) => cell !== '')),
   );

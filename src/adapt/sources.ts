@@ -29,6 +29,8 @@ export function sourceOf(
   options: AdapterOptions,
   tell: (left: Left) => void,
 ): Source {
+  const folder = files.find((file) => statSync(file).isDirectory());
+  if (folder !== undefined) throw new OperatorError(`${folder} is a folder: name the files in it`);
   return provider === 'apple_health'
     ? new AppleHealth(files, options.zone, tell)
     : new Answers(provider, files, options, tell);
@@ -202,7 +204,7 @@ function answerIn(file: string, provider: Provider): unknown {
     return JSON.parse(text) as unknown;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    const rows = rowsOfCsv(text);
+    const rows = locatedIn(file, () => rowsOfCsv(text));
     if (rows !== undefined && isOfTables(provider)) return rows;
     throw new OperatorError(`${file} is ${rows === undefined ? lookOf(text) : tableSent(provider)}`);
   }

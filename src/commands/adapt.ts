@@ -35,7 +35,11 @@ export function registerAdapt(program: Command): void {
     .option('--zone <zone>', 'of times without an offset: Europe/Berlin or +01:00')
     .option('--person <name>', 'field `person` of each line, for acuity score --person person --order night')
     .option('--age <years>', 'age of the person in all nights', numberOf)
-    .option('--born <date>', 'or the day of birth: each night has its own age')
+    .addOption(
+      new Option('--born <date>', 'or the day of birth: each night has its own age')
+        .argParser(dayOfBirth)
+        .conflicts('age'),
+    )
     .addOption(new Option('--sex <sex>', 'sex of the person').choices(['M', 'F']))
     .option('--height-cm <n>', 'height in centimetres', numberOf)
     .option('--weight-kg <n>', 'weight in kilograms', numberOf)
@@ -69,6 +73,12 @@ async function adapted(
 /** Not there, not readable, a folder: the system's message names the file. */
 function isOfFile(error: unknown): boolean {
   return error instanceof Error && 'path' in error && 'code' in error;
+}
+
+function dayOfBirth(text: string): string {
+  const ms = Date.parse(`${text}T00:00:00Z`);
+  if (ms < Date.now() && new Date(ms).toISOString().slice(0, 10) === text) return text;
+  throw new InvalidArgumentError('It must be a day in the past, such as 1991-05-17.');
 }
 
 function numberOf(text: string): number {

@@ -22,7 +22,7 @@ export class NightRows implements PageSink {
   readonly nights: Nights;
   /** Nights with scores, with or without an outcome. */
   scored = 0;
-  /** Those with an outcome that a later row of the same person and night has replaced, as in histories. */
+  /** Rows with a later one of the same person and night, which has replaced them as in histories. */
   replaced = 0;
   /** Left-out values in each column. */
   private readonly unread: number[];
@@ -77,13 +77,14 @@ export class NightRows implements PageSink {
       values[at++] = value ?? NaN;
       isAny ||= value !== undefined && !Number.isNaN(value);
     }
-    if (!isAny) return;
-    this.writeRivals(job, row);
+    const name = String(job.page.person(row));
     const day = job.ofPeople.nights[row] ?? NaN;
-    values[DAY] = day;
-    const person = this.personOf(String(job.page.person(row)));
     // Copies of a row would each count as evidence, and as the past of the next.
-    const isAgain = person.day === day;
+    const isAgain = this.people.get(name)?.day === day;
+    if (!isAny && !isAgain) return;
+    this.writeRivals(job, row);
+    values[DAY] = day;
+    const person = this.personOf(name);
     if (isAgain) this.replaced++;
     person.day = day;
     this.nights.add(person.index, values, isAgain);

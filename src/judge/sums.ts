@@ -96,17 +96,15 @@ function rawOf({ outcome, score, minutes, heart, starts }: JudgedNights, seed: n
   return [outcome, score, coin, minutes, heart, ownMeans(outcome, starts)];
 }
 
+/** To so many digits means are compared: beyond them lies what adding left of equal ones. */
+const DIGITS = 14;
+
 /** The mean of the person's last outcomes before each night; NaN before the first. */
 function ownMeans(outcome: Float64Array, starts: Int32Array): Float64Array {
   const means = new Float64Array(outcome.length).fill(NaN);
   eachPerson(starts, (from, to) => {
-    let sum = 0;
-    for (let night = from; night < to; night++) {
-      const known = Math.min(night - from, OWN_OUTCOMES);
-      if (known > 0) means[night] = sum / known;
-      sum += outcome[night] ?? 0;
-      if (known === OWN_OUTCOMES) sum -= outcome[night - OWN_OUTCOMES] ?? 0;
-    }
+    for (let night = from + 1; night < to; night++)
+      means[night] = Number(meanOf(outcome, Math.max(from, night - OWN_OUTCOMES), night).toPrecision(DIGITS));
   });
   return means;
 }

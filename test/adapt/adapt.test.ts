@@ -179,6 +179,7 @@ t.test('what can’t be read is said with its file, and ends with 65', async (t)
     'empty.xml': `${HEAD}</HealthData>`,
     'cut.xml': `${HEAD}<Record type="HKQuantityTypeIdentifierHeartRate" value="60"`,
     'some.json': '[]',
+    'sleeps.csv': 'a,b,c\n1,2,3\n1,2\n',
     'broken.json': '{',
   });
   const wrong: readonly (readonly [args: readonly string[], message: string, code?: number])[] = [
@@ -191,6 +192,10 @@ t.test('what can’t be read is said with its file, and ends with 65', async (t)
     [['oura', 'some.json'], 'which answer is it? Let its name begin with sleep or heart_rate'],
     [['whoop', 'broken.json'], 'broken.json is JSON that is cut or damaged'],
     [['whoop', 'some.json'], 'some.json: sleep: expected'],
+    [['whoop', 'sleeps.csv'], 'sleeps.csv: row 2: fewer cells than the header: the file is cut'],
+    [['whoop', ''], 'is a folder: name the files in it'],
+    [['whoop', 'some.json', '--born', '1991-02-30'], 'It must be a day in the past', 1],
+    [['whoop', 'some.json', '--born', '1991-02-20', '--age', '3'], 'cannot be used with option', 1],
     [['apple_health', 'empty.xml', '--zone', '../etc'], 'there is no such time zone'],
     [['garmin9', 'some.json'], "'garmin9' is invalid", 1],
   ];

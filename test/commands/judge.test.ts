@@ -95,6 +95,20 @@ t.test('the same figures for every format and number of files; nothing is writte
   writeFileSync(join(dir, 'many', 'a.ndjson'), bodiesOf(long));
   const [rise, tired] = (await judged(t, [join(dir, 'many')])).figures?.outcomes ?? [];
   t.strictSame(tired, one?.outcomes[1], 'each outcome in a row of its own');
+  const later = ROWS.flatMap((row) => [
+    { ...row, sleepTimeSeconds: 9_000 },
+    { ...row, stress: null, tired: null, mood: null },
+  ]);
+  writeFileSync(join(dir, 'many', 'a.ndjson'), bodiesOf(later));
+  t.strictSame(
+    (await judged(t, [join(dir, 'many')])).figures?.outcomes,
+    one?.outcomes,
+    'also one without any',
+  );
+  const scaled = ROWS.map((row) => ({ ...row, stress: Number(row['stress']) / 7 }));
+  writeFileSync(join(dir, 'many', 'a.ndjson'), bodiesOf(scaled));
+  const [seventh] = (await judged(t, [join(dir, 'many')])).figures?.outcomes ?? [];
+  t.strictSame(seventh?.pooled, one?.outcomes[0]?.pooled, 'on any scale');
   t.strictSame(rise?.pooled.correlation, one?.outcomes[0]?.pooled.correlation, 'of any size');
   const sql = `SELECT n.* EXCLUDE (i, stress) REPLACE (TRY_CAST(n.mood AS DOUBLE) AS mood), o.stress
     FROM (SELECT row_number() OVER () AS i, * FROM '${dir}/one.csv') n JOIN '${dir}/one.csv' o USING (person, night)

@@ -5,7 +5,14 @@ import type { AdapterOptions } from '#adapters/adapt.js';
 import { DAY_MS } from '../base/days.js';
 import { Field } from '#adapters/field.js';
 import { pieceOf, sleepsOfPieces, type Piece } from '#adapters/pieces.js';
-import { BREATH, HEART, readingOf, SLEEP, stageOf } from '#adapters/providers/appleHealth.js';
+import {
+  BREATH,
+  HEART,
+  readingOf,
+  SLEEP,
+  sourceOf as deviceOf,
+  stageOf,
+} from '#adapters/providers/appleHealth.js';
 import { answersOf, isOfTables, recordsOf, type Provider } from '#adapters/recording.js';
 import { attempt, leftOf, type Left, type SleepDetails, type SleepRecord } from '#adapters/records.js';
 import { OperatorError } from '../base/errors.js';
@@ -69,7 +76,7 @@ class AppleHealth implements Source {
     return this.#read([HEART, BREATH], (record) => {
       const { at: atMs, value } = readingOf(record);
       const signal = record.get('type').text() === HEART ? 'heart' : 'breath';
-      return [{ signal, atMs, value, field: record.as(undefined) }];
+      return [{ signal, atMs, value, field: record.as(undefined), source: deviceOf(record) }];
     });
   }
 

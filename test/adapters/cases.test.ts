@@ -4,6 +4,7 @@ import {
   PROVIDERS,
   readRecording,
   recordingProblem,
+  type Provider,
   type Recording,
   type RecordingProblem,
 } from '#adapters/recording.js';
@@ -74,6 +75,67 @@ t.test('each rule has a case of each provider, or the provider says why it can h
     t.strictSame(new Set(answered), new Set(Object.keys(RULES)), provider);
     for (const { name, rule = '', expect } of shown)
       t.ok('left' in expect && ['', ...expect.left.map(({ why }) => why)].some((why) => RULES[rule]?.test(why)), `${provider}: ${name}`); // prettier-ignore
+  }
+});
+
+type Json = Readonly<Record<string, unknown>>;
+
+const twice = (own: Json, ring: Json): readonly Json[] => [own, { ...own, ...ring }];
+const high = (value: unknown): number => Number(value) + 30;
+/** Where samples stand, and each of them beside one of another device, which is higher. */
+const RINGS: Readonly<Record<string, readonly [list: RegExp, add: (one: Json) => readonly Json[]]>> = {
+  apple_health: [
+    /^records$/,
+    (one) =>
+      /HeartRate|Respiratory/.test(String(one['type']))
+        ? twice(one, { sourceName: 'Ring', value: String(high(one['value'])) })
+        : [one],
+  ],
+  flutter_health: [
+    /^points$/,
+    (one) =>
+      /RATE/.test(String(one['type']))
+        ? twice(one, { sourceName: 'Ring', value: { numericValue: 90 } })
+        : [one],
+  ],
+  health_auto_export: [
+    /^data$/,
+    (one) => ('Avg' in one ? twice(one, { source: 'Ring', Avg: high(one['Avg']) }) : [one]),
+  ],
+  health_connect: [
+    /^(sleep|heart_rate)$/,
+    (one) => {
+      const ofWatch = { ...one, metadata: { dataOrigin: 'watch' } };
+      const samples = (one['samples'] ?? []) as readonly Json[];
+      const higher = samples.map((sample) => ({ ...sample, beatsPerMinute: 90 }));
+      return samples.length === 0
+        ? [ofWatch]
+        : twice(ofWatch, { metadata: { dataOrigin: 'ring' }, samples: higher });
+    },
+  ],
+  samsung_health: [
+    /^heart_rate$/,
+    (one) =>
+      twice(
+        { ...one, 'com.samsung.health.heart_rate.pkg_name': 'com.sec.android.app.shealth' },
+        {
+          'com.samsung.health.heart_rate.pkg_name': 'ring',
+          'com.samsung.health.heart_rate.heart_rate': '90.0',
+        },
+      ),
+  ],
+};
+
+t.test('samples of another device beside those of its own are no part of the night', async (t) => {
+  for (const [provider, [list, add]] of Object.entries(RINGS)) {
+    const [first] = OF.get(provider as Provider) ?? [];
+    if (first === undefined || 'error' in first.expect) throw new Error(provider);
+    const revived = (key: string, value: unknown): unknown =>
+      list.test(key) && Array.isArray(value) ? (value as Json[]).flatMap(add) : value;
+    const recording = JSON.parse(JSON.stringify(first.recording), revived) as Recording;
+    const { session } = readRecording(recording, first.person);
+    t.strictSame(session, first.expect.session, provider);
+    t.notSame(recording, first.recording);
   }
 });
 

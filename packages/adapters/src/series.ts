@@ -1,7 +1,7 @@
 import { SUSPECT_SAMPLES_MIN, type Signal } from '#rules/plausible.js';
 import { checkUnit, isReading } from './unitChecks.js';
 import type { Field } from './field.js';
-import { firstFrom, once } from './ordered.js';
+import { firstFrom, grouped, once } from './ordered.js';
 import type { Span } from './sleep.js';
 
 /** One sample of a wearable, at a moment in milliseconds since 1970. @internal */
@@ -73,6 +73,17 @@ export function series(
     return found;
   };
   return new Series(field, samples, source);
+}
+
+/** The same, a series for each device or app: samples of two are no night of either. @internal */
+export function seriesOfEach(
+  field: Field,
+  items: readonly Field[],
+  at: Parameters<typeof series>[2],
+  value: Parameters<typeof series>[3],
+  sourceOf: (item: Field) => string | undefined,
+): Series[] {
+  return [...grouped(items, sourceOf)].map(([source, own]) => series(field, own, at, value, source));
 }
 
 /**

@@ -2,6 +2,8 @@ import type { Kind } from '../sleep.js';
 import { isReading } from '../unitChecks.js';
 import { adapter, givenMoment, withinHours, type AdapterOptions } from '../adapt.js';
 import { listOf, type Field, type Sent } from '../field.js';
+import type { AdapterError } from '../adapterError.js';
+import { grouped } from '../ordered.js';
 import { pieceRecords, type SentPiece } from '../pieces.js';
 import { leftOf, readEach, type Left, type Records } from '../records.js';
 import { Series, type Reading } from '../series.js';
@@ -58,13 +60,11 @@ function recordsIn(sent: Sent<AppleHealthInput>): Records {
   const place = list.as(undefined);
   const left: Left[] = [];
   const samples = (type: string) => {
-    const read = readEach<Reading | undefined>(
-      ofType(type),
-      readingOf,
-      (flaw) => void left.push(leftOf(flaw)),
-    );
-    const found = read.filter((one) => one !== undefined);
-    return [new Series(place.get(type), () => found)];
+    const tell = (flaw: AdapterError) => void left.push(leftOf(flaw));
+    return [...grouped(ofType(type), sourceOf)].map(([source, own]) => {
+      const found = readEach<Reading | undefined>(own, readingOf, tell).filter((one) => one !== undefined);
+      return new Series(place.get(type), () => found, source);
+    });
   };
   return {
     sleeps: list.isAbsent ? undefined : pieceRecords(ofType(SLEEP), stageOf),
@@ -110,8 +110,13 @@ export function stageOf(field: Field): SentPiece | undefined {
     stage,
     from: field.get('startDate'),
     to: field.get('endDate'),
-    source: field.get('sourceName').text(),
+    source: sourceOf(field),
   };
+}
+
+/** The device or app that wrote a record. @internal */
+export function sourceOf(record: Field): string | undefined {
+  return record.get('sourceName').text();
 }
 
 /** @throws AdapterError as above @internal */

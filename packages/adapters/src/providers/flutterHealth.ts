@@ -4,7 +4,7 @@ import { listOf, type Field, type Sent } from '../field.js';
 import { grouped } from '../ordered.js';
 import { pieceRecords, type SentPiece } from '../pieces.js';
 import { sleepRecords, type Records } from '../records.js';
-import { series } from '../series.js';
+import { seriesOfEach } from '../series.js';
 
 /**
  * The Flutter package `health`: its points as their `toJson` writes them, from either platform; the names of version 13,
@@ -37,12 +37,12 @@ function recordsIn(sent: Sent<FlutterHealthInput>): Records {
   const ofType = grouped(points ?? [], (point) => point.get('type').text());
   const of = (type: string) => ofType.get(type) ?? [];
   const samples = (type: string) =>
-    series(list, of(type), (point) => either(point, 'dateFrom').moment(), valueOf);
+    seriesOfEach(list, of(type), (point) => either(point, 'dateFrom').moment(), valueOf, sourceOf);
   return {
     sleeps:
       points && pieceRecords(Object.keys(STAGES).flatMap(of), stageOf, sleepRecords(of(SESSION), sessionOf)),
-    heart: [samples(HEART)],
-    breath: [samples(BREATH)],
+    heart: samples(HEART),
+    breath: samples(BREATH),
   };
 }
 
@@ -68,7 +68,11 @@ function sessionOf(point: Field) {
     field: point,
     from: either(point, 'dateFrom'),
     to: either(point, 'dateTo'),
-    source: either(point, 'sourceName').text() ?? either(point, 'sourceId').text(),
+    source: sourceOf(point),
     read: () => ({}),
   };
+}
+
+function sourceOf(point: Field): string | undefined {
+  return either(point, 'sourceName').text() ?? either(point, 'sourceId').text();
 }

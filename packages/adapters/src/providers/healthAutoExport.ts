@@ -11,7 +11,7 @@ import {
   type SleepDetails,
   type SleepRecord,
 } from '../records.js';
-import { series, type Series } from '../series.js';
+import { seriesOfEach, type Series } from '../series.js';
 
 /**
  * Health Auto Export (an app that sends the data of Apple Health): its JSON,
@@ -44,7 +44,7 @@ function recordsIn(sent: Sent<HealthAutoExportInput>): Records {
   const named = (name: string) => metrics.filter((metric) => metric.get('name').text() === name);
   const sleeps = named('sleep_analysis');
   const left: Left[] = [];
-  const samples = (name: string) => named(name).map((metric) => samplesOf(metric, left));
+  const samples = (name: string) => named(name).flatMap((metric) => samplesOf(metric, left));
   return {
     sleeps: sleeps.length === 0 ? undefined : (max) => sleeps.flatMap((metric) => sleepsOf(metric, max)),
     heart: samples('heart_rate'),
@@ -60,7 +60,7 @@ function metricsOf(sent: Field): Field[] {
     .flatMap((body) => recordsOf(body, { list: ['data', 'metrics'], what }) ?? body.expected(what));
 }
 
-function samplesOf(metric: Field, left: Left[]): Series {
+function samplesOf(metric: Field, left: Left[]): Series[] {
   const list = metric.get('data');
   const items = list.items();
   const areOfDays = items.length > 0 && items.every(isOfDay);
@@ -72,7 +72,7 @@ function samplesOf(metric: Field, left: Left[]): Series {
     const average = one.get('Avg').number() ?? one.get('qty').number();
     return average === undefined ? undefined : average * factor;
   };
-  return series(list, areOfDays ? [] : items, 'date', value);
+  return seriesOfEach(list, areOfDays ? [] : items, 'date', value, (one) => one.get('source').text());
 }
 
 /** The app dates the average of a day with the date alone, or with its local midnight to the second. */

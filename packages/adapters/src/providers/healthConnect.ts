@@ -3,7 +3,8 @@ import { adapter, type AdapterOptions } from '../adapt.js';
 import { stretches } from '../durations.js';
 import { listOf, type Field, type Sent } from '../field.js';
 import { sleepRecords, type Records, type SentSleep } from '../records.js';
-import { series } from '../series.js';
+import { grouped } from '../ordered.js';
+import { series, seriesOfEach } from '../series.js';
 
 /**
  * Health Connect (Android): the records by the names of their fields in
@@ -40,13 +41,14 @@ export const fromHealthConnect = /* @__PURE__ */ adapter(
 
 function recordsIn(sent: Sent<HealthConnectInput>): Records {
   const hearts = sent('heart_rate');
-  const samples = listOf(hearts, 'HeartRateRecord')?.flatMap((record) => record.get('samples').items());
+  const ofApps = grouped(listOf(hearts, 'HeartRateRecord') ?? [], appOf);
+  const samplesOf = (records: readonly Field[]) => records.flatMap((record) => record.get('samples').items());
   const breaths = sent('respiratory_rate');
   const rates = listOf(breaths, 'RespiratoryRateRecord');
   return {
     sleeps: sleepRecords(listOf(sent('sleep'), 'SleepSessionRecord'), sleepOf),
-    heart: [series(hearts, samples ?? [], 'time', 'beatsPerMinute')],
-    breath: [series(breaths, rates ?? [], 'time', 'rate')],
+    heart: [...ofApps].map(([app, own]) => series(hearts, samplesOf(own), 'time', 'beatsPerMinute', app)),
+    breath: seriesOfEach(breaths, rates ?? [], 'time', 'rate', appOf),
   };
 }
 

@@ -2,7 +2,7 @@ import { adapter, type AdapterOptions } from '../adapt.js';
 import { listOf, ROWS, type Field, type Sent } from '../field.js';
 import { pieceRecords, type SentPiece } from '../pieces.js';
 import { sleepRecords, type Records, type SentSleep } from '../records.js';
-import { series } from '../series.js';
+import { seriesOfEach } from '../series.js';
 import type { Stage } from '../sleep.js';
 
 /**
@@ -41,7 +41,13 @@ function recordsIn(sent: Sent<SamsungHealthInput>): Records {
   const beats = (row: Field) => row.cell('heart_rate', HEART).quotedNumber();
   return {
     sleeps: pieceRecords(rows(sent('sleep_stage')), stageOf, sleepRecords(rows(sent('sleep')), sessionOf)),
-    heart: [series(sent('heart_rate'), heart, (row) => row.cell('start_time', HEART).moment(), beats)],
+    heart: seriesOfEach(
+      sent('heart_rate'),
+      heart,
+      (row) => row.cell('start_time', HEART).moment(),
+      beats,
+      (row) => row.cell('pkg_name', HEART).text(),
+    ),
   };
 }
 

@@ -1,5 +1,6 @@
 import t from 'tap';
 import type { Person } from '#adapters/person.js';
+import { fromPolar } from '#adapters/providers/polar.js';
 import { fromIntervals, type IntervalsInput } from '#adapters/providers/intervals.js';
 import type { Session } from '#adapters/session.js';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
@@ -51,4 +52,24 @@ t.test('what only code can give, and no recording', async (t) => {
   }) as unknown as Error;
   t.notMatch(local.message, '2025', 'no value is repeated');
   t.throws(() => person({ age: 34, bornAt: '1991-05-17' }), { message: /not both/ });
+});
+
+t.test('days of Polar have the offset of the sleep near them', (t) => {
+  const night = (date: string, evening: string, offset: string) => {
+    const [sleepStart, sleepEnd] = [`${evening}T23:00:00${offset}`, `${date}T07:00:00${offset}`];
+    return { sleepDate: date, sleepResult: { hypnogram: { sleepStart, sleepEnd } } };
+  };
+  const nightSleeps = [
+    night('2026-03-20', '2026-03-19', '+01:00'),
+    night('2026-04-10', '2026-04-09', '+02:00'),
+  ];
+  // The pulse says the local hour.
+  const samples = Array.from({ length: 24 }, (_, hour) => {
+    return { offsetMillis: (hour + 0.5) * 3_600_000, heartRate: 50 + hour };
+  });
+  const heartRateSamplesPerDay = ['2026-04-09', '2026-04-10'].map((date) => ({ date, samples }));
+  const heart_rate = { continuousSamples: { heartRateSamplesPerDay } };
+  const { session } = fromPolar({ sleep: { nightSleeps }, heart_rate, person: {} });
+  t.strictSame(session.HR_night, [73, 50, 51, 52, 53, 54, 55, 56]);
+  t.end();
 });

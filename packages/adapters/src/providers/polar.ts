@@ -51,13 +51,17 @@ function recordsIn(sent: Sent<PolarInput>): Records {
   refuseOthers('polar_user', older, olderRecharges);
   const recharged = byDate(olderRecharges, 'date', rechargeOf);
   const rechargedV4 = byDate(newerRecharges, 'sleepResultDate', rechargeOfV4);
-  const begin = newer?.[0] === undefined ? older?.[0]?.get('sleep_start_time') : beginOf(newer[0]);
-  const days = sent('heart_rate').in(sent.options.zone ?? offsetOf(begin));
+  const begins = newer?.map(beginOf) ?? older?.map((night) => night.get('sleep_start_time')) ?? [];
+  const zoneOn = sent.options.zone === undefined ? offsetsOf(begins) : () => sent.options.zone;
+  const inZone = (day: Field) => day.in(zoneOn(day.get('date').text() ?? ''));
+  const days = sent('heart_rate');
   return {
     sleeps:
       sleepRecords(newer, (night) => sleepOfV4(night, rechargedV4)) ??
       sleepRecords(older, (night) => sleepOf(night, recharged)),
-    heart: heartDaysOf(days)?.map(heartOfV4) ?? ofV3(days, 'heart_rates', 'date', HEART)?.map(heartOf),
+    heart:
+      heartDaysOf(days)?.map((day) => heartOfV4(inZone(day))) ??
+      ofV3(days, 'heart_rates', 'date', HEART)?.map((day) => heartOf(inZone(day))),
   };
 }
 
@@ -80,9 +84,18 @@ function ofV3(answer: Field, list: string, one: string, what: string): Field[] |
   return recordsOf(answer, { list: [list], one, what: `the answer of /v3/users/${what}` });
 }
 
-/** The offset with which the sleep's start time is written. */
-function offsetOf(begin: Field | undefined): string | undefined {
-  return /(Z|[+-]\d\d:?\d\d)$/.exec(begin?.text() ?? '')?.[1];
+/** The offset of a day: that of the sleep whose start, as it is written, is nearest to its early morning. */
+function offsetsOf(begins: readonly Field[]): (date: string) => string | undefined {
+  const known = begins.flatMap((begin) => {
+    const [, clock = '', offset] = /^(.*?)(Z|[+-]\d\d:?\d\d)$/.exec(begin.text() ?? '') ?? [];
+    return offset === undefined ? [] : [{ ms: Date.parse(`${clock}Z`), offset }];
+  });
+  return (date) => {
+    const ms = Date.parse(`${date}T03:00Z`);
+    let nearest = known[0];
+    for (const one of known) if (Math.abs(one.ms - ms) < Math.abs((nearest?.ms ?? NaN) - ms)) nearest = one;
+    return nearest?.offset;
+  };
 }
 
 function rechargeOf(recharge: Field) {

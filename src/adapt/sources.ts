@@ -103,6 +103,8 @@ const WHOLE = '';
 class Answers implements Source {
   /** Answers that belong together: the file of each by its name. */
   readonly #groups: readonly ReadonlyMap<string, string>[];
+  /** Says whose the first of them are. */
+  #owner: Field | undefined;
 
   constructor(
     private readonly provider: Provider,
@@ -116,7 +118,12 @@ class Answers implements Source {
   sleeps(): SleepRecord[] {
     return this.#groups.flatMap((group) => {
       const names = [...group.keys()].filter((name) => name !== SAMPLES);
-      return names.length === 0 ? [] : (this.#records(group, names).sleeps ?? []).map(detached);
+      if (names.length === 0) return [];
+      const { sleeps, heart = [], breath = [] } = this.#records(group, names);
+      const [what = ''] = group.values();
+      if (sleeps === undefined && heart.length + breath.length === 0)
+        this.tell({ what, why: 'is not used: its name ends as that of no file with sleeps' });
+      return (sleeps ?? []).map(detached);
     });
   }
 
@@ -138,6 +145,10 @@ class Answers implements Source {
       at: undefined,
     };
     const records = locatedIn(file, () => recordsOf(recording));
+    const { owner } = records;
+    if (owner !== undefined && this.#owner?.isSame(owner) === false)
+      throw new OperatorError(`${file} is another person's than those before it: give one person's files`);
+    this.#owner ??= owner?.detached();
     if (tell !== undefined) records.left?.forEach(tell); // the first reading would say it too
     return records;
   }

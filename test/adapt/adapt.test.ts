@@ -179,6 +179,10 @@ t.test('what can’t be read is said with its file, and ends with 65', async (t)
     'empty.xml': `${HEAD}</HealthData>`,
     'cut.xml': `${HEAD}<Record type="HKQuantityTypeIdentifierHeartRate" value="60"`,
     'some.json': '[]',
+    'sleep-1.json': '{"records":[{"start":"2026-03-01T22:00:00Z","user_id":1}]}',
+    'sleep-2.json': '{"records":[{"start":"2026-03-02T22:00:00Z","user_id":2}]}',
+    'recharge-3.json': '{"recharges":[]}',
+    'sleep-4.json': '{"nights":[]}',
     'sleeps.csv': 'a,b,c\n1,2,3\n1,2\n',
     'broken.json': '{',
   });
@@ -193,6 +197,11 @@ t.test('what can’t be read is said with its file, and ends with 65', async (t)
     [['whoop', 'broken.json'], 'broken.json is JSON that is cut or damaged'],
     [['whoop', 'some.json'], 'some.json: sleep: expected'],
     [['whoop', 'sleeps.csv'], 'sleeps.csv: row 2: fewer cells than the header: the file is cut'],
+    [['whoop', 'sleep-1.json', join(folder, 'sleep-2.json')], "sleep-2.json is another person's than those"],
+    [
+      ['polar', 'sleep-4.json', join(folder, 'recharge-3.json')],
+      'its name ends as that of no file with sleeps',
+    ],
     [['whoop', ''], 'is a folder: name the files in it'],
     [['whoop', 'some.json', '--born', '1991-02-30'], 'It must be a day in the past', 1],
     [['whoop', 'some.json', '--born', '1991-02-20', '--age', '3'], 'cannot be used with option', 1],

@@ -234,13 +234,18 @@ export function fieldsOf<Input extends { readonly zone?: string }>(options: Inpu
 
 /**
  * @param name  of the field that says whose a record is
+ * @returns the first of these fields
  * @throws AdapterError if they are of several people: their nights would become one
  * @internal
  */
-export function refuseOthers(name: string, ...lists: readonly (readonly Field[] | undefined)[]): void {
+export function refuseOthers(
+  name: string,
+  ...lists: readonly (readonly Field[] | undefined)[]
+): Field | undefined {
   const named = lists.flatMap((records) => records?.map((record) => record.get(name)) ?? []);
   const [first, ...others] = named.filter((field) => !field.isAbsent);
   others.find((field) => first?.isSame(field) === false)?.fail('is another person: send the answers of one');
+  return first;
 }
 
 /** How an answer holds its records. @internal */

@@ -150,4 +150,6 @@ export interface Records {
   readonly heart?: readonly Series[] | undefined;
   readonly breath?: readonly Series[] | undefined;
   readonly left?: readonly Left[];
+  /** Says whose they are, if anything does. */
+  readonly owner?: Field | undefined;
 }

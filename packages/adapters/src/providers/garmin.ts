@@ -33,8 +33,9 @@ function recordsIn(sent: Sent<GarminInput>): Records {
   const days = summariesOf(sent('daily'), 'dailies');
   const breaths = summariesOf(sent('respiration'), 'allDayRespiration');
   const sleeps = summariesOf(sent('sleep'), 'sleeps');
-  refuseOthers('userId', sleeps, days, breaths);
+  const owner = refuseOthers('userId', sleeps, days, breaths);
   return {
+    owner,
     sleeps: sleepRecords(sleeps, sleepOf, (time) => time.unixSeconds()),
     heart: days?.map((day) => offsetSeries(day, 'timeOffsetHeartRateSamples')),
     breath: breaths?.map((one) => offsetSeries(one, 'timeOffsetEpochToBreaths')),

@@ -32,8 +32,9 @@ function recordsIn(sent: Sent<GarminConnectInput>): Records {
   const hearts = daysOf(sent('heart_rate'), 'heartRateValues');
   const breaths = daysOf(sent('respiration'), 'respirationValuesArray');
   const nights = days?.map(nightIn).filter((night) => !night.isAbsent);
-  refuseOthers('userProfilePK', nights, hearts, breaths);
+  const owner = refuseOthers('userProfilePK', nights, hearts, breaths);
   return {
+    owner,
     sleeps: sleepRecords(days?.filter(isNight), sleepOf, timeMs),
     heart: hearts?.map((day) => pairSeries(day.get('heartRateValues'))),
     breath: breaths?.map((day) => pairSeries(day.get('respirationValuesArray'))),

@@ -29,8 +29,9 @@ export const fromJunction = /* @__PURE__ */ adapter(
 
 function recordsIn(sent: Sent<JunctionInput>): Records {
   const sleeps = sleepsOf(sent('sleep'));
-  refuseOthers('user_id', sleeps);
+  const owner = refuseOthers('user_id', sleeps);
   return {
+    owner,
     sleeps: sleepRecords(sleeps, sleepOf),
     heart: seriesOf(sent('heart_rate')),
     breath: seriesOf(sent('respiratory_rate')),

@@ -48,7 +48,7 @@ function recordsIn(sent: Sent<PolarInput>): Records {
   const older = newer ? undefined : ofV3(nights, 'nights', 'sleep_start_time', SLEEP);
   const newerRecharges = nightlyRechargesOf(recharges);
   const olderRecharges = newerRecharges ? undefined : ofV3(recharges, 'recharges', 'date', RECHARGE);
-  refuseOthers('polar_user', older, olderRecharges);
+  const owner = refuseOthers('polar_user', older, olderRecharges);
   const recharged = byDate(olderRecharges, 'date', rechargeOf);
   const rechargedV4 = byDate(newerRecharges, 'sleepResultDate', rechargeOfV4);
   const begins = newer?.map(beginOf) ?? older?.map((night) => night.get('sleep_start_time')) ?? [];
@@ -56,6 +56,7 @@ function recordsIn(sent: Sent<PolarInput>): Records {
   const inZone = (day: Field) => day.in(zoneOn(day.get('date').text() ?? ''));
   const days = sent('heart_rate');
   return {
+    owner,
     sleeps:
       sleepRecords(newer, (night) => sleepOfV4(night, rechargedV4)) ??
       sleepRecords(older, (night) => sleepOf(night, recharged)),

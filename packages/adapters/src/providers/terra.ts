@@ -27,8 +27,8 @@ function recordsIn(sent: Sent<TerraInput>): Records {
   const [event, day] = [sent('sleep'), sent('daily')];
   const days = dataOf(day, 'daily')?.map(heartOf);
   const sleeps = sleepRecords(dataOf(event, 'sleep'), (one) => sleepOf(one, sourceOf(event)));
-  refuseOthers('user_id', [event.get('user'), day.get('user')]);
-  return { sleeps, heart: days };
+  const owner = refuseOthers('user_id', [event.get('user'), day.get('user')]);
+  return { sleeps, heart: days, owner };
 }
 
 function dataOf(event: Field, type: string): Field[] | undefined {

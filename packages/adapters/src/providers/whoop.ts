@@ -24,8 +24,8 @@ function recordsIn(sent: Sent<WhoopInput>): Records {
   if (rows[0]?.has('Sleep onset') === true) return { sleeps: sleepRecords(rows, sleepOfRow) };
   const what = 'the answer of /v2/activity/sleep, with records';
   const records = recordsOf(answer, { list: ['records'], one: 'start', what });
-  refuseOthers('user_id', records);
-  return { sleeps: sleepRecords(records, sleepOf) };
+  const owner = refuseOthers('user_id', records);
+  return { sleeps: sleepRecords(records, sleepOf), owner };
 }
 
 function sleepOf(field: Field): SentSleep {

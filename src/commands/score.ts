@@ -1,7 +1,7 @@
 /** The command `acuity score`. */
 import { Option, type Command } from 'commander';
 import { configOrExit } from './config.js';
-import { OUTPUT } from '../lake/input/inputs.js';
+import { OUTPUT, isRemote } from '../lake/input/inputs.js';
 import { FORMATS, type ScoreOptions } from '../lake/options.js';
 import { addLakeOptions, lakeProblem, namesOf, type LakeFlags } from './lakeOptions.js';
 import { EXIT } from '../base/process/exitCodes.js';
@@ -75,6 +75,7 @@ function optionsOf(files: readonly string[], { person, order, ...flags }: ScoreF
   const history = person === undefined || order === undefined ? undefined : { person, order };
   const { state, sql, sort, outDir } = flags;
   if (state !== undefined && history === undefined) return '--state needs --person and --order';
+  if (isRemote(state ?? '')) return '--state is a file on this machine: a store has no locks';
   if (OUTPUT.test(state ?? '')) return '--state is named as a result: give it another name';
   if (sort === true && history === undefined) return '--sort needs --person and --order';
   const problem = lakeProblem(files, flags);

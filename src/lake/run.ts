@@ -206,7 +206,7 @@ export class Run {
     else if (zone !== undefined && history !== undefined && opened.names.hasZone?.(history.order) !== true)
       this.tellOnce(
         name,
-        `--zone is for times with a zone: of text in ${history.order} the date counts as it is written, of milliseconds the one in UTC`,
+        `--zone is for times with a zone, and ${history.order} has none: its dates count as they are, those of milliseconds in UTC`,
       );
     const personOrder = histories && new PersonOrder(histories, scorer, late);
     const options: SinkOptions = {

@@ -12,7 +12,7 @@ import { BAD_AGES } from '#fixtures/ages.js';
 import { PAST, fileOf, rowsOf, runStream, type Asked } from '#fixtures/lake.js';
 import { acuity, started } from '#fixtures/scripts.js';
 import { FAULTY, makePipe, skipElsewhere } from '#fixtures/stops.js';
-import { arrowOf, bodiesOf as textOf, nights, rowsOfArrow, writeParquet } from '#fixtures/tables.js';
+import { arrowOf, bodiesOf as textOf, nights, rowsOfArrow, table, writeParquet } from '#fixtures/tables.js';
 import { PIPE_VARIABLE } from '#fixtures/troubles.js';
 import { until } from '#fixtures/until.js';
 
@@ -83,6 +83,10 @@ t.test('a file of Parquet is standard input too', async (t) => {
   const { stdout, closed } = started(t, args, {}, openSync(path, 'r'));
   t.equal(rowsOf(await wholeText(stdout)).length, 20);
   t.match(await closed, { code: 0 });
+  const zoned = await table(fileOf(t, 'c.parquet'), `TIMESTAMPTZ '2026-01-02 03:00:00+00' AS at, 30 AS age`);
+  const there = { TZ: 'America/New_York' };
+  t.match(await acuity(['score', zoned, '--keep', 'at', '--to', 'csv'], there), { code: 0 });
+  t.match(readFileSync(zoned.replace('parquet', 'scores.csv'), 'utf8'), '2026-01-02 03:00:00+00,1,');
   const refused = await acuity(['score', fileOf(t, 'b.parquet', 'no Parquet')]);
   t.match(refused, { code: 65, stderr: /^acuity score: b.parquet can't be read/ }, 'its name once');
 });

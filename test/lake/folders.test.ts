@@ -152,7 +152,9 @@ t.test('what would be written twice, a table with versions, and what is not ther
     [['a/*.parquet'], /no file matches/],
     [['a.scores.csv'], /no file can be scored; not read: 1 named as scores/],
   ];
-  for (const [names, message] of cases) await t.rejects(read(root, names), message);
+  symlinkSync('delta/a.parquet', join(root, 'link.parquet'));
+  for (const [names, message] of [...cases, [['link.parquet'], /delta is a Delta table/]] as const)
+    await t.rejects(read(root, names), message);
 });
 
 t.test('names of folders are columns', async (t) => {

@@ -70,6 +70,7 @@ const FILES: Readonly<Record<string, readonly Case[]>> = {
     ['no gzip', /0.csv.gz.* damaged/],
     [gzipSync(CSV.repeat(50)).subarray(0, -12), /0.csv.gz.* cut short/],
     [Buffer.concat([gzipSync(CSV), Buffer.alloc(99), gzipSync(LINE)]), /0.csv.gz.* damaged/],
+    [Buffer.concat([gzipSync(CSV), Buffer.alloc(99)]), /0.csv.gz.* damaged/],
   ],
   jsonl: [
     ['{"id":1,"HR_night":[60],"age":30}\n', /within current_session/],
@@ -98,6 +99,7 @@ t.test('what can’t be done is said before anything is done', async (t) => {
     ['--person p', /--person and --order need each other/],
     ['--state s', /--state needs --person and --order/],
     ['--person p --order o --state a.scores.csv', /--state is named as a result/],
+    ['--person p --order o --state s3://a/b', /--state is a file on this machine/],
     ['--sort a.csv', /--sort needs --person and --order/],
     ['--sort --person p --order o', /--sort needs files, or --sql/],
     ['--sql X a.csv', /--sql names what it reads: leave out the files/],

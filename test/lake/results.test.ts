@@ -190,6 +190,9 @@ t.test('under --sort a new or changed input has all scored again; a SELECT alway
   await parquet('c', 22);
   const { files, told } = await runLake([dir], asked);
   t.match([told, files[0]?.rows.length], [[/the sorted table: it has changed since/, String], 3]);
+  t.match(await runLake([join(dir, 'a.parquet')], asked), { todo: 1 });
+  const beside = await runLake([dir], { ...asked, again: true });
+  t.match(beside.told[0], /a\.scores\.ndjson has scores of the same rows: remove it, or give another --out/);
   const others = lake(t).dir;
   for (const name of ['d', 'e']) await parquet(join(relative(dir, others), name), 23);
   t.match(await runLake([others], asked), { error: { message: /: the input; give another/ } });

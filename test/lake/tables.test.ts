@@ -357,19 +357,21 @@ t.test('persons and nights of any type: a time has the date of its zone, a numbe
     const { bad } = await scoreOne(path, { history: PAST, scorer, zone });
     t.strictSame([bad, scorer.past], [[], [[], [], [2]]], `${type} ${zone}`);
   }
-  // Moments in UTC, which the engine takes for local times.
-  const spark = fileOf(t, 'a.parquet', readFileSync(join(REPOSITORY, 'test/fixtures/spark-times.parquet')));
-  const there: Asked = { history: PAST, zone: 'America/New_York', to: 'ndjson' };
-  for (const sort of [false, true]) {
-    const scorer = new HandScorer();
-    await scoreOne(spark, { ...there, sort, scorer, outDir: folder(t) });
-    t.strictSame(scorer.past, [[], [1], [1]]);
+  // Moments in UTC, which the engine takes for local times: Spark's, and those that only a former mark tells.
+  for (const name of ['spark-times', 'former-times']) {
+    const own = fileOf(t, 'a.parquet', readFileSync(join(REPOSITORY, `test/fixtures/${name}.parquet`)));
+    for (const sort of [false, true]) {
+      const scorer = new HandScorer();
+      await scoreOne(own, { history: PAST, zone: 'America/New_York', sort, scorer, outDir: folder(t) });
+      t.strictSame(scorer.past, [[], [1], [1]], name);
+    }
+    t.match(await runLake([own], { history: PAST }), {
+      error: { message: /times with a zone.* --zone says/ },
+    });
   }
-  t.match(await runLake([spark], { history: PAST }), {
-    error: { message: /times with a zone.* --zone says/ },
-  });
+  const there: Asked = { history: PAST, zone: 'America/New_York', to: 'ndjson' };
   const { told } = await scoreOne(fileOf(t, 'b.csv', 'person,at,age\np,2026-01-02T03:30Z,30\n'), there);
-  t.match(told[1], 'b.csv: --zone is for times with a zone: of text in at the date counts as it is written');
+  t.match(told[1], 'b.csv: --zone is for times with a zone, and at has none: its dates count as they are');
   const [scorer, data] = [new HandScorer(), BigInt64Array.of(1767225599999999999n, 1767225600000000000n)];
   const at = arrow.makeVector({ type: new arrow.TimestampNanosecond(), data });
   const lists = new arrow.List(new arrow.Field('item', new arrow.Decimal(1, 9)));
@@ -551,6 +553,7 @@ t.test('--sql: a join with renamed columns is what the table would be; no SELECT
       "SELECT CAST(if(i = 39000, 'secret', '30') AS INTEGER) AS age FROM range(40000) t(i)",
       /a value can't be cast to the type requested/,
     ],
+    [`SELECT 30 AS age FROM '/encrypted/x.parquet'`, /No files found/],
     [
       "SELECT 30 AS age, strptime(if(i = 39000, 'secret', '2026'), '%Y') AS id FROM range(40000) t(i)",
       /the query can't be read: one of its expressions fails on a value/,

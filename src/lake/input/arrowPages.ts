@@ -72,7 +72,8 @@ export async function openArrow(
 }
 
 function columnOf({ name, type }: Field): TableColumn {
-  const hasZone = DataType.isTimestamp(type) && Boolean(type.timezone);
+  const own = (DataType.isDictionary(type) ? type.dictionary : type) as DataType;
+  const hasZone = DataType.isTimestamp(own) && Boolean(own.timezone);
   return { name, kind: kindOf(String(type)), type: String(type), hasZone };
 }
 

@@ -57,6 +57,8 @@ export class Engine {
       temp_directory: folder,
     });
     const engine = new Engine(instance, await instance.connect(), folder);
+    // Else times with a zone would have the dates of the machine's.
+    await engine.run("SET GLOBAL TimeZone = 'UTC'", 'the engine');
     process.once('exit', engine.removeFolder);
     for (const one of extension) await engine.load(one);
     return engine;
@@ -161,10 +163,10 @@ export class Engine {
   }
 
   /**
-   * A file of a store as that tells it.
+   * A file of a store as that tells it; nothing of one without a time, which may have been written again.
    * @throws TableError if nothing is there: the engine takes an address that it can't read for one without files
    */
-  async markOf(source: string): Promise<{ readonly size: number; readonly modified?: string }> {
+  async markOf(source: string): Promise<{ readonly size?: number; readonly modified?: string }> {
     const values = 'size, epoch_ms(last_modified)';
     const [found] = await this.texts(`SELECT ${values} FROM read_blob(${textOf(patternOf(source))})`, source);
     if (found === undefined)
@@ -172,8 +174,7 @@ export class Engine {
         `${source} can't be read: nothing is there, or its beginning is none of s3://, gs://, https:// as written here`,
       );
     const [size, ms] = found;
-    const modified = typeof ms === 'string' ? { modified: new Date(Number(ms)).toISOString() } : {};
-    return { size: Number(size), ...modified };
+    return Number(ms) > 0 ? { size: Number(size), modified: new Date(Number(ms)).toISOString() } : {};
   }
 
   /** The other way: copies a file of a store into `folder`; all of it is in memory meanwhile. @throws TableError */
@@ -253,10 +254,12 @@ export async function told<T>(what: Subject, work: () => T | Promise<T>): Promis
 function engineError(error: unknown, what: Subject): Error {
   if (error instanceof OperatorError) return error;
   const message = messageOf(error);
+  // Names and values stand in quotes.
+  const plain = message.replaceAll(/"[^"]*"/g, '""');
   const line = /on Line: (\d+)/.exec(message)?.[1];
   const place = line === undefined ? '' : ` in line ${line}`;
-  const [words] = KNOWN.flatMap(([isIt, own]) => (isIt.test(message) ? [own] : []));
-  const isDamage = !OF_MACHINE.test(message);
+  const [words] = KNOWN.flatMap(([isIt, own]) => (isIt.test(plain) ? [own] : []));
+  const isDamage = !OF_MACHINE.test(plain);
   const isOfValues = typeof what === 'object' && 'selected' in what && !OF_FILES.test(message);
   const told = words ?? (isOfValues ? OF_VALUES : message.split('\n', 1)[0]?.replace(/^[\w -]+ Error: /, ''));
   if (typeof what === 'object' && 'written' in what)
@@ -271,14 +274,15 @@ function engineError(error: unknown, what: Subject): Error {
 /** Errors whose words are about files and addresses. */
 const OF_FILES = /^(IO|HTTP|Permission|Out of Memory) Error/;
 /** Troubles of the store, the disk or the memory: the table may be sound. */
-const OF_MACHINE = /^(HTTP|Out of Memory) Error|No space left|offload data block|could not allocate/i;
+const OF_MACHINE =
+  /^(HTTP|Out of Memory) Error|could not (connect|allocate)|No space left|offload data block/i;
 const OF_VALUES =
   'one of its expressions fails on a value, or a file that it reads is damaged: DuckDB itself shows which';
 
 const KNOWN: readonly (readonly [RegExp, string])[] = [
   [/^(Conversion|Out of Range)/, "a value can't be cast to the type requested"],
   [
-    /not utf-8 encoded|Invalid unicode|invalid UTF-?8/i,
+    /not utf-8 encoded|Invalid unicode|(invalid|not valid) UTF-?8/i,
     'it is not UTF-8: give --encoding latin-1 or utf-16 if it is CSV in one of these, or convert it (iconv -t UTF-8)',
   ],
   [

@@ -35,8 +35,10 @@ export function openSources(
 ): OpenInput {
   checkAlike(sources);
   const [first] = sources;
+  const ofAll = sources.flatMap(({ columns }) => columns);
+  const hasZone = (name: string): boolean => ofAll.some((one) => one.name === name && one.hasZone === true);
   return {
-    names: first.columns.length === 0 ? undefined : namesOfColumns(allColumns(sources)),
+    names: first.columns.length === 0 ? undefined : { ...namesOfColumns(allColumns(sources)), hasZone },
     keptTypes: ({ keep }) => keep.map((name) => commonType(sources, name)),
     async *pages(columns, form = 'json') {
       if (first.columns.length === 0) return;

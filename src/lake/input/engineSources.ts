@@ -65,7 +65,7 @@ const DIGITS_MAX = 38;
  */
 async function topColumns(engine: Engine, file: string, what: string): Promise<TopColumn[]> {
   const rows = await engine.texts(
-    `SELECT name, coalesce(num_children, 0), precision, logical_type, type FROM parquet_schema(${file})`,
+    `SELECT name, coalesce(num_children, 0), precision, logical_type, type, converted_type FROM parquet_schema(${file})`,
     what,
   );
   const wide = rows.find(([, , digits]) => Number(digits) > DIGITS_MAX);
@@ -80,9 +80,11 @@ async function topColumns(engine: Engine, file: string, what: string): Promise<T
     for (; children > 0 && at < rows.length; children--) skip();
   };
   while (at < rows.length) {
-    const [name, , , logical, physical] = rows[at] ?? [];
+    const [name, , , logical, physical, converted] = rows[at] ?? [];
+    // A mark of former versions, which the engine reads as a local time: it says UTC unless a newer one stands beside it.
+    const isUtc = physical === 'INT96' || (logical === null && converted?.startsWith('TIMESTAMP_') === true);
     const none = logical === 'NullType()' && ({ kind: 'null', sql: 'NULL' } as const);
-    columns.push({ name: name ?? '', isUtc: physical === 'INT96', ...none });
+    columns.push({ name: name ?? '', isUtc, ...none });
     skip();
   }
   return columns;
@@ -90,7 +92,7 @@ async function topColumns(engine: Engine, file: string, what: string): Promise<T
 
 type TopColumn = Partial<SourceColumn> & { readonly isUtc: boolean };
 
-/** `isUtc`: of Spark's own times, moments that the engine takes for local times. */
+/** `isUtc`: moments that the engine takes for local times. */
 function ownColumn({ name, type }: NamedType, zone: string | undefined, isUtc = false): SourceColumn {
   const sql = quoted(name);
   const moment = isUtc ? `CAST(${sql} AS TIMESTAMP) AT TIME ZONE 'UTC'` : sql;

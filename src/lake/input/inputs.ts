@@ -1,5 +1,4 @@
 import { OperatorError } from '../../base/errors.js';
-import { ifPresentSync } from '../../base/files/fileError.js';
 import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { NamesError } from '../errors.js';
@@ -101,7 +100,8 @@ export async function findInputs(options: FindOptions): Promise<readonly Input[]
   const lines = isSorted ? inputs.find((one) => one.format === 'ndjson' || isPipe(one)) : undefined;
   if (lines !== undefined)
     throw new NamesError(`${lines.name}: files of Parquet and CSV can be sorted: make one of it first`);
-  if (isSorted) return [queryInput({ files: inputs, isSorted }, options)];
+  const byPaths = inputs.toSorted((a, b) => byPath(a.path, b.path));
+  if (isSorted) return [queryInput({ files: byPaths, isSorted }, options)];
   if (inputs.length > 1 && history !== undefined && state === undefined && into === undefined)
     throw new NamesError(
       `these are ${inputs.length} files: --person needs --state there, which keeps the past of the finished ones, or --sort`,
@@ -139,7 +139,7 @@ async function namedInputs(options: FindOptions): Promise<Input[]> {
     const files = fit
       .toSorted((a, b) => Number(a.isLink) - Number(b.isLink) || byPath(a.path, b.path))
       .filter(({ path }) => {
-        const real = (isRemote(path) ? undefined : ifPresentSync(() => realpathSync(path))) ?? path;
+        const real = realOf(path);
         const before = paths.get(real);
         if (before === undefined) paths.set(real, path);
         else if (before !== path) leave('read by another name', path);
@@ -154,6 +154,11 @@ async function namedInputs(options: FindOptions): Promise<Input[]> {
     partitions.find(({ name }) => name === options.history?.order)?.value;
   if (!inputs.every((input) => valueOf(input) !== undefined)) return inputs;
   return inputs.toSorted((a, b) => byNumbers(valueOf(a) ?? '', valueOf(b) ?? ''));
+}
+
+/** Where a path leads to, if it leads anywhere. */
+function realOf(path: string): string {
+  return !isRemote(path) && existsSync(path) ? realpathSync(path) : path;
 }
 
 /** The one input of a SELECT, or of files that are sorted together. */
@@ -285,7 +290,8 @@ async function filesOf(name: string, options: FindOptions): Promise<Found[]> {
   const one: Found = { path, base: dirname(path), isLink: false, isNamed: true };
   const all = isOne ? [one] : isFar ? await listedInStore(base, options) : [...listedBelow(base, base)];
   const found = isPattern ? all.filter(meaningOf(path)) : all;
-  const above = isFar ? [] : [...marksAbove(dirname(base))];
+  const seen = new Set<string>();
+  const above = isFar ? [] : found.flatMap((file) => [...marksAbove(dirname(realOf(file.path)), seen)]);
   refuseVersions([...above, ...all.map((file) => file.path)], found);
   if (isPattern && found.length === 0) throw new OperatorError(`${name}: no file matches`);
   return found;
@@ -333,22 +339,27 @@ const VERSIONED: readonly (readonly [mark: RegExp, table: string])[] = [
   [/^(.*)\/metadata\/[^/]+\.metadata\.json$/, 'an Iceberg'],
 ];
 
-/** Files that may be such ones in the folders from `folder` upwards. */
-function* marksAbove(folder: string): Generator<string> {
+/** Files that may be such ones in the folders from `folder` upwards, but for those `seen`. */
+function* marksAbove(folder: string, seen: Set<string>): Generator<string> {
+  if (seen.has(folder)) return;
+  seen.add(folder);
   for (const name of ['_delta_log', '.hoodie', 'metadata'])
     try {
       for (const mark of readdirSync(join(folder, name))) yield join(folder, name, mark);
     } catch {
       // Not there, or another user's, whose tables are none of these files'.
     }
-  if (dirname(folder) !== folder) yield* marksAbove(dirname(folder));
+  yield* marksAbove(dirname(folder), seen);
 }
 
 /** @throws OperatorError if a file that was found is one of such a table */
 function refuseVersions(paths: readonly string[], found: readonly Found[]): void {
   for (const [mark, table] of VERSIONED)
     for (const folder of new Set(paths.map((path) => mark.exec(path)?.[1])))
-      if (folder !== undefined && found.some(({ path }) => isWithin(path, folder)))
+      if (
+        folder !== undefined &&
+        found.some(({ path }) => isWithin(path, folder) || isWithin(realOf(path), folder))
+      )
         throw new OperatorError(
           `${folder} is ${table} table, whose files hold deleted rows too: read it with --sql (--extension delta, iceberg), or pipe Arrow to standard input`,
         );

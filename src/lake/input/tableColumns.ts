@@ -229,7 +229,7 @@ const ONE = NUMBER.source.slice(1, -1);
 const SEPARATOR = /[ \t\r\n]+(?:[;|][ \t\r\n]*)?|[;|][ \t\r\n]*/g;
 const MANY = new RegExp(`^${ONE}(?:(?:${SEPARATOR.source})${ONE})*$`);
 
-/** Of bytes as Latin-1, where half a letter may look like a space. */
+/** Without the space around it; in bytes as Latin-1 half a letter may look like one. */
 function trimmed(text: string): string {
   return text.includes('\xa0') ? text : text.trim();
 }

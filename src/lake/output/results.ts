@@ -166,7 +166,7 @@ export class Results {
   make(input: Input, score: (write: WriteBytes, writeBad: WriteBytes) => Promise<boolean>): Promise<void> {
     return this.alone(input, async () => {
       for (const { output } of input.query?.files ?? [])
-        if (output !== input.output && (await this.places.isThere(output)))
+        if (output !== input.output && !isRemote(output) && (await this.places.isThere(output)))
           this.options.say(`${output} has scores of the same rows: remove it, or give another --out-dir`);
       const { tally, state, acceptBad } = this.options;
       const former = this.former.get(input.record);

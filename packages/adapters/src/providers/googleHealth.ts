@@ -2,9 +2,9 @@ import type { Kind, Span } from '../sleep.js';
 import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
 import { recordsOf, type Field, type Sent } from '../field.js';
-import { firstFrom, grouped } from '../ordered.js';
+import { firstFrom } from '../ordered.js';
 import { sleepRecords, type Records, type SentSleep, type SleepDetails } from '../records.js';
-import { series, type Series } from '../series.js';
+import { seriesOfEach } from '../series.js';
 
 /**
  * Google Health API v4, the successor of the Fitbit Web API: https://developers.google.com/health/reference/rest/v4,
@@ -47,7 +47,8 @@ function recordsIn(sent: Sent<GoogleHealthInput>): Records {
   const list = hearts.has('dataPoints') ? hearts.get('dataPoints') : hearts;
   return {
     sleeps: sleepRecords(pointsOf(sent('sleep'), 'sleep'), (point) => sleepOf(point, breaths)),
-    heart: bySource(list, pointsOf(hearts, 'heartRate') ?? []),
+    // `list` answers with the points of every device and app.
+    heart: seriesOfEach(list, pointsOf(hearts, 'heartRate') ?? [], beatMs, beats, sourceOf),
   };
 }
 
@@ -68,14 +69,8 @@ function sourceOf(point: Field): string | undefined {
   return source.get('application', 'packageName').text() ?? source.get('platform').text();
 }
 
-/** `list` answers with the points of every device and app. */
-function bySource(field: Field, points: readonly Field[]): Series[] {
-  const value = (one: Field) => one.get('beatsPerMinute').quotedNumber();
-  return [...grouped(points, sourceOf)].map(
-    ([source, own]) =>
-    series(field, own.map((point) => point.get('heartRate')), sampleMs, value, source), // prettier-ignore
-  );
-}
+const beatMs = (point: Field) => sampleMs(point.get('heartRate'));
+const beats = (point: Field) => point.get('heartRate', 'beatsPerMinute').quotedNumber();
 
 function sampleMs(sample: Field): number {
   return sample.get('sampleTime', 'physicalTime').moment();

@@ -38,18 +38,15 @@ export const fromSamsungHealth = /* @__PURE__ */ adapter(
 function recordsIn(sent: Sent<SamsungHealthInput>): Records {
   const rows = (field: Field) => listOf(field.in('Z'), ROWS);
   const heart = rows(sent('heart_rate')) ?? [];
-  const beats = (row: Field) => row.cell('heart_rate', HEART).quotedNumber();
   return {
     sleeps: pieceRecords(rows(sent('sleep_stage')), stageOf, sleepRecords(rows(sent('sleep')), sessionOf)),
-    heart: seriesOfEach(
-      sent('heart_rate'),
-      heart,
-      (row) => row.cell('start_time', HEART).moment(),
-      beats,
-      (row) => row.cell('pkg_name', HEART).text(),
-    ),
+    heart: seriesOfEach(sent('heart_rate'), heart, momentOf, beatsOf, appOf),
   };
 }
+
+const momentOf = (row: Field) => row.cell('start_time', HEART).moment();
+const beatsOf = (row: Field) => row.cell('heart_rate', HEART).quotedNumber();
+const appOf = (row: Field) => row.cell('pkg_name', HEART).text();
 
 function stageOf(row: Field): SentPiece {
   return {

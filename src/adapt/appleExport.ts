@@ -72,7 +72,7 @@ function* wholeElements(file: string): Generator<Buffer> {
       const end = read === 0 ? filled.length : Math.max(filled.lastIndexOf(LESS), 0);
       if (filled.length - end > ELEMENT_BYTES_MAX) refuse(filled);
       yield filled.subarray(0, end);
-      if (read === 0) return checkEnd(filled.subarray(0, end));
+      if (read === 0) return checkEnd(filled.subarray(0, end), file);
       kept = filled.copy(buffer, 0, end);
     }
   } finally {
@@ -85,9 +85,9 @@ function checkBeginning(bytes: Buffer): void {
 }
 
 /** @throws AdapterError if what follows the last `<` is not the end of an export: nights would lack samples, or be lost */
-function checkEnd(last: Buffer): void {
+function checkEnd(last: Buffer, file: string): void {
   if (!last.includes('</HealthData>'))
-    throw new AdapterError(['export'], 'export.xml is cut short: </HealthData> is missing at its end');
+    throw new AdapterError(['export'], `${file} is cut short: </HealthData> is missing at its end`);
 }
 
 function refuse(bytes: Buffer): never {

@@ -150,6 +150,14 @@ t.test('a bad record takes no good night along, whichever field is at fault', as
     t.match(stderr, `4 × ${why}`);
 });
 
+t.test('a night that its provider is still processing is told', async (t) => {
+  const [first] = casesOf<Case>('adapters', 'google_health');
+  const text = JSON.stringify(first?.recording['sleep']).replace('"processed":true', '"processed":false');
+  const file = join(t.testdir({ 'sleep-1.json': text }), 'sleep-1.json');
+  const ran = await commanded(t, registerAdapt, ['adapt', 'google_health', file]);
+  t.match(ran.said, 'its provider is still processing it: it may change, ask again later');
+});
+
 t.test('XML is read as XML, however it is written', async (t) => {
   const plain = `${exportOf(DAYS)}</HealthData>\n`;
   const forms = {
@@ -191,7 +199,7 @@ t.test('what can’t be read is said with its file, and ends with 65', async (t)
     [['apple_health', 'export.json'], 'this is JSON'],
     [['apple_health', 'page.xml'], 'expected export.xml of the Health app, with HealthData'],
     [['apple_health', 'empty.xml'], '0 nights written'],
-    [['apple_health', 'cut.xml'], 'export.xml is cut short: </HealthData> is missing at its end'],
+    [['apple_health', 'cut.xml'], 'cut.xml is cut short: </HealthData> is missing at its end'],
     [['apple_health', 'none.xml'], 'no such file'],
     [['oura', 'some.json'], 'which answer is it? Let its name begin with sleep or heart_rate'],
     [['whoop', 'broken.json'], 'broken.json is JSON that is cut or damaged'],

@@ -79,7 +79,7 @@ function chosen(records: readonly SleepRecord[], window: Window): Choice {
     if (canBeNight(record, night, window)) throw record.flaw;
     left.add(record, record.flaw);
   }
-  for (const part of night?.parts ?? []) if (part.state === 'processing') left.add(part, PROCESSING);
+  if (night !== undefined) tellProcessing(night, left);
   return { night, why: night === undefined ? whyNone(records, nights, window, left) : '', left: left.all };
 }
 
@@ -98,10 +98,14 @@ export function everyNight(
     else if (night.parts.length > PARTS_MAX) left.addNight(night, MANY_PARTS);
     else longest.set(date, night);
   }
+  for (const night of longest.values()) tellProcessing(night, left);
   return { nights: [...longest.values()].toSorted((a, b) => a.toMs - b.toMs), left: left.all };
 }
 
-const PROCESSING = 'its provider is still processing it: it may change, ask again later';
+function tellProcessing({ parts }: Night, left: Remainder): void {
+  const why = 'its provider is still processing it: it may change, ask again later';
+  for (const part of parts) if (part.state === 'processing') left.add(part, why);
+}
 
 /** Whether a record that can't be read might be the night to score: not if it lies earlier, or began after the moment. */
 function canBeNight(record: SleepRecord, night: Night | undefined, window: Window): boolean {

@@ -62,7 +62,7 @@ function sleepOfRow(row: Field): SentSleep {
   const local = row.in(east ?? row.zone ?? undefined);
   const minutes = (name: string) => row.cell(`${name} duration (min)`).quotedNumber();
   const rate = row.cell('Respiratory rate (rpm)');
-  const isNap = row.cell('Nap').text() === 'true';
+  const isNap = row.cell('Nap').text()?.toLowerCase() === 'true';
   return {
     field: row,
     from: local.get('Sleep onset'),

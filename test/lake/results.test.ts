@@ -205,6 +205,13 @@ t.test('under --sort a new or changed input has all scored again; a SELECT alway
   await parquet('d', 23);
   t.match(await runLake([dir], kept), other);
 
+  const own = folder(t);
+  const ofFormer = new StateFile(join(own, 'state'), new Histories(9));
+  ofFormer.inputs.set('sorted to out/sorted.scores.ndjson', 'as 1.0.0 named it');
+  ofFormer.save();
+  const again = { ...kept, state: ofFormer.path, outDir: join(own, 'out') };
+  t.match(await runLake([dir], again), other);
+
   const query: Asked = { sql: `SELECT age FROM '${dir}/a.parquet'`, outDir: folder(t), to: 'ndjson' };
   t.match(await runLake([], query), { todo: 1, error: undefined });
   t.notMatch(readFileSync(join(query.outDir ?? '', '_query.acuity'), 'utf8'), /SELECT|a\.parquet/);
@@ -214,6 +221,8 @@ t.test('under --sort a new or changed input has all scored again; a SELECT alway
   const remembered = { ...past, history: PAST, state: join(folder(t), 'state') };
   t.match(await runLake([], remembered), { todo: 1, error: undefined });
   t.match(await runLake([], remembered), { todo: 0, told: [/rows have changed since is not known/] });
+  const elsewhere = await runLake([], { ...remembered, outDir: folder(t) });
+  t.match(elsewhere.error, { message: /it is in the state, and its scores have no record/ });
   const record = join(past.outDir, '_query.acuity');
   for (const begun of [false, true]) {
     writeFileSync(record, readFileSync(record, 'utf8').replace(/"begun": \w+/, `"begun": ${begun}`));

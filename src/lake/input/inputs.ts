@@ -157,7 +157,7 @@ async function namedInputs(options: FindOptions): Promise<Input[]> {
 }
 
 /** Where a path leads to, if it leads anywhere. */
-function realOf(path: string): string {
+export function realOf(path: string): string {
   return !isRemote(path) && existsSync(path) ? realpathSync(path) : path;
 }
 

@@ -16,7 +16,7 @@
  * place of former ones.
  */
 import { createHash } from 'node:crypto';
-import { lstatSync, readFileSync, realpathSync } from 'node:fs';
+import { lstatSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Static, Type } from 'typebox';
@@ -27,7 +27,7 @@ import { withFileLock } from '../../base/files/fileLock.js';
 import { parsedJson } from '../../base/json.js';
 import { packageVersion } from '../../base/process/packageVersion.js';
 import { TryAgainError } from '../errors.js';
-import { isRemote, type Input } from '../input/inputs.js';
+import { isRemote, realOf, type Input } from '../input/inputs.js';
 import { FORMATS, type ScoreOptions } from '../options.js';
 import type { Mark, Places } from '../places.js';
 import type { WriteBytes } from './scoreColumns.js';
@@ -104,9 +104,9 @@ export class Results {
     const output = outputIn(record, input);
     this.former.set(input.record, record);
     if (again === true) return false;
-    const names = this.namesInState({ ...input, output });
+    const { names, former } = this.namesInState({ ...input, output });
     const [saved, ...others] = new Set(names.map((name) => state?.inputs.get(name)));
-    if (others.length > 0)
+    if (others.length > 0 || state?.inputs.has(former) === true)
       throw new OperatorError(`the state has some of its sessions from another result: ${BEGIN_AGAIN}`);
     if (record?.begun === true && saved === undefined) return false;
     if (record === undefined || (state !== undefined && saved === undefined)) {
@@ -200,7 +200,7 @@ export class Results {
         await this.places.put(bad, input.bad);
         await this.places.put(scores, input.output);
         const digest = digestOf(JSON.stringify(made));
-        for (const name of this.namesInState(input)) state?.inputs.set(name, digest);
+        for (const name of this.namesInState(input).names) state?.inputs.set(name, digest);
         state?.save();
         await this.places.write(input.record, recordText(record));
         this.hasBad ||= made.bad > 0 && !record.accepted;
@@ -259,11 +259,13 @@ export class Results {
     return marks.map(({ path, ...mark }) => ({ name: nameFrom(dirname(record), path), ...mark }));
   }
 
-  /** The names of its files; a SELECT, whose tables are not known, has that of its output. */
-  private namesInState({ path, query, output }: Input): string[] {
-    const folder = dirname(this.options.state?.path ?? '');
-    if (query?.sql !== undefined) return [`query to ${nameFrom(folder, output)}`];
-    return (query?.files ?? [{ path }]).map((file) => nameFrom(folder, file.path));
+  /** The names of its files; a SELECT, whose tables are not known, has that of its text. 1.0.0 named both by the output. */
+  private namesInState({ path, query, output }: Input) {
+    const nameOf = (own: string): string => nameFrom(dirname(this.options.state?.path ?? ''), own);
+    const files = query?.files ?? [{ path }];
+    const names =
+      query?.sql === undefined ? files.map((file) => nameOf(file.path)) : [`query ${digestOf(query.sql)}`];
+    return { names, former: `${query?.sql === undefined ? 'sorted' : 'query'} to ${nameOf(output)}` };
   }
 }
 
@@ -287,8 +289,7 @@ export function digestOfFile(path: string): string {
 /** The name of `path` in a file that lies in `folder`: relative, so that both may be moved together. */
 function nameFrom(folder: string, path: string): string {
   if (isRemote(path) || isRemote(folder)) return digestOf(path);
-  const real = (one: string): string => ifPresentSync(() => realpathSync(one)) ?? resolve(one);
-  return relative(real(folder), join(real(dirname(path)), basename(path)));
+  return relative(resolve(realOf(folder)), join(resolve(realOf(dirname(path))), basename(path)));
 }
 
 /** The scores that a record is of: perhaps in another format than those of an input now. */

@@ -7,15 +7,15 @@ const TITLE = /^com\.samsung\.[\w.]+(,[^,\r\n]*){0,2}\r?\n/;
 
 /**
  * Empty cells are left out, and what stands beyond the header. Undefined if the text is no table.
- * @throws AdapterError if a row ends early: of a cut one a part of a number would count
+ * @throws AdapterError if the last row is cut: a part of a number would count
  */
 export function rowsOfCsv(text: string): Record<string, string>[] | undefined {
   const [header, ...rows] = recordsOf(Buffer.from(text.replace(TITLE, '')));
   if (header === undefined || header.length < 2 || rows.length === 0) return undefined;
+  // Spreadsheets leave out empty cells at the end of a row, and end the last one as all others.
+  if ((rows.at(-1)?.length ?? 0) < header.length && !/[\r\n]$/.test(text))
+    throw new AdapterError(['its last row'], 'fewer cells than the header, and no end: the file is cut');
   const filled = rows.filter((cells) => cells.some((cell) => cell !== ''));
-  const short = filled.findIndex((cells) => cells.length < header.length);
-  if (short >= 0)
-    throw new AdapterError([`row ${short + 1}`], 'fewer cells than the header: the file is cut or damaged');
   return filled.map((cells) =>
     Object.fromEntries(header.map((name, at) => [name, cells[at] ?? '']).filter(([, cell]) => cell !== '')),
   );

@@ -122,7 +122,7 @@ class Answers implements Source {
       const { sleeps, heart = [], breath = [] } = this.#records(group, names);
       const [what = ''] = group.values();
       if (sleeps === undefined && heart.length + breath.length === 0)
-        this.tell({ what, why: 'is not used: its name ends as that of no file with sleeps' });
+        this.tell({ what, why: 'is not used: no file with sleeps has the same end of its name' });
       return (sleeps ?? []).map(detached);
     });
   }

@@ -70,6 +70,7 @@ export class NightRows implements PageSink {
     const own = job.unmeasured.get(row);
     for (const score of this.scores)
       values[at++] = (own === undefined ? job.scores[row * OUTPUT_COLUMNS + score] : own[score]) ?? NaN;
+    const firstOutcome = at;
     let isAny = false;
     for (const [place, column] of this.columns.entries()) {
       const value = this.valueOf(column, job.page.kept(column, row));
@@ -87,7 +88,7 @@ export class NightRows implements PageSink {
     const person = this.personOf(name);
     if (isAgain) this.replaced++;
     person.day = day;
-    this.nights.add(person.index, values, isAgain);
+    this.nights.add(person.index, values, isAgain ? firstOutcome : undefined);
   }
 
   /** NaN for an invalid percentile, too. */

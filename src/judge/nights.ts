@@ -26,12 +26,12 @@ export class Nights {
   }
 
   /**
-   * `values`: in the order of the columns, NaN where one is missing; with `isAgain` they replace those of the person's
-   * last night.
+   * `values`: in the order of the columns, NaN where one is missing. With `keptFrom` they replace those of the person's
+   * last night, but for missing ones from this place on.
    * @throws OperatorError if there are too many nights
    */
-  add(person: number, values: ArrayLike<number>, isAgain = false): void {
-    const night = (isAgain ? this.last[person] : undefined) ?? this.length;
+  add(person: number, values: ArrayLike<number>, keptFrom?: number): void {
+    const night = (keptFrom === undefined ? undefined : this.last[person]) ?? this.length;
     if (night === this.nightsMax) {
       throw new OperatorError(
         `more than ${this.nightsMax} nights with outcomes: judge a part of the people, which says the same`,
@@ -41,8 +41,9 @@ export class Nights {
     this.last[person] = night;
     let place = 0;
     for (const column of this.columns.values()) {
-      const value = values[place++] ?? NaN;
-      if (!isAgain || !Number.isNaN(value)) column[night] = value;
+      const value = values[place] ?? NaN;
+      if (keptFrom === undefined || place < keptFrom || !Number.isNaN(value)) column[night] = value;
+      place++;
     }
     this.length = Math.max(this.length, night + 1);
   }

@@ -191,7 +191,7 @@ t.test('what can’t be read is said with its file, and ends with 65', async (t)
     'sleep-2.json': '{"records":[{"start":"2026-03-02T22:00:00Z","user_id":2}]}',
     'recharge-3.json': '{"recharges":[]}',
     'sleep-4.json': '{"nights":[]}',
-    'sleeps.csv': 'a,b,c\n1,2,3\n1,2\n',
+    'sleeps.csv': 'a,b,c\n1,2\n1,2,3\n1,2',
     'broken.json': '{',
   });
   const wrong: readonly (readonly [args: readonly string[], message: string, code?: number])[] = [
@@ -204,11 +204,14 @@ t.test('what can’t be read is said with its file, and ends with 65', async (t)
     [['oura', 'some.json'], 'which answer is it? Let its name begin with sleep or heart_rate'],
     [['whoop', 'broken.json'], 'broken.json is JSON that is cut or damaged'],
     [['whoop', 'some.json'], 'some.json: sleep: expected'],
-    [['whoop', 'sleeps.csv'], 'sleeps.csv: row 2: fewer cells than the header: the file is cut'],
+    [
+      ['whoop', 'sleeps.csv'],
+      'sleeps.csv: its last row: fewer cells than the header, and no end: the file is cut',
+    ],
     [['whoop', 'sleep-1.json', join(folder, 'sleep-2.json')], "sleep-2.json is another person's than those"],
     [
       ['polar', 'sleep-4.json', join(folder, 'recharge-3.json')],
-      'its name ends as that of no file with sleeps',
+      'no file with sleeps has the same end of its name',
     ],
     [['whoop', ''], 'is a folder: name the files in it'],
     [['whoop', 'some.json', '--born', '1991-02-30'], 'It must be a day in the past', 1],

@@ -7,6 +7,7 @@ import { PROBLEMS } from '#acuity/contract/problems.js';
 import type { PredictionRequestBody } from '#acuity/contract/request.js';
 import type { PredictionResponse } from '#acuity/contract/response.js';
 import { dateOf } from '#acuity/base/days.js';
+import { OWN_NAMES } from '#acuity/lake/output/scoreColumns.js';
 import { LABEL_FIELDS, SCORE_FIELDS } from '#rules/fields.js';
 import { session } from '#fixtures/bodies.js';
 import { fileOf, folder, modelScorer, runLake, runStream, scoreOne, type Asked } from '#fixtures/lake.js';
@@ -104,6 +105,8 @@ t.test('in two files with a state, for any number of workers: scores, explanatio
     t.strictSame(readdirSync(outDir), results);
     const scored = files.flatMap((file) => file.rows);
     t.strictSame(scored.map(said), SAID, format);
+    const kept = scored.flatMap((row) => Object.keys(row)).filter((name) => !OWN_NAMES.has(name));
+    t.strictSame(new Set(kept), new Set(['id', 'person', 'night']), 'no kept name can be one of the output');
     const place = { person: 'p1', file: `a.${format}`, row: 6 };
     t.match(files[0]?.bad, [{ ...place, detail: [{ loc: ['body', 'current_session', 'age'] }] }]);
     const people = readFileSync(state, 'utf8').split('\n').slice(1, -2);

@@ -413,12 +413,13 @@ t.test('names of columns count in any case; what was found and what was not is t
     /measured_valense is not known, and ignored: did you mean measured_valence\?/,
     /measured_C_SCORE .* ignored: such columns are measured_attention/,
     'b.csv: the column History is ignored: --person and --order give each row its past',
-    'b.csv: the column measured_stress_reliability is ignored: what it is of is missing',
+    'b.csv: the column measured_stress_reliability is ignored: no column has its measurement',
     'c.parquet: fields as in a.ndjson',
     'd.csv: no row says which fields it has',
   ]);
   const line = (field: string): string => `{"x":{"y":"\\\\"},"current_session":{"age":30,"${field}":[60]}}\n`;
-  const text = `${line('HR_night').repeat(120)}${line('HR_nigth').repeat(3)}{${'"\\"'.repeat(300_000)}\\`;
+  const odd = [1, 2].map((n) => line('HR_nigth').replace('"y"', `"y${n}"`));
+  const text = `${line('HR_night').repeat(120)}${line('HR_nigth')}${odd.join('')}{${'"\\"'.repeat(300_000)}\\`;
   const { told: far, bad } = await scoreOne(fileOf(t, 'e.ndjson', text));
   t.strictSame(far.slice(1, 2), [
     'e.ndjson: row 121: the field HR_nigth is not known, and ignored: did you mean HR_night?',

@@ -52,7 +52,7 @@ export async function openLines(
     names,
     async *pages(columns) {
       const missing = partitions.filter(({ name }) => names?.ofPath?.get(name) !== true);
-      const seenNames = new SeenNames(seen, columns, options.onRemark ?? (() => undefined));
+      const seenNames = new SeenNames(seen, names, columns, options.onRemark ?? (() => undefined));
       const pageOf = pageReader(options, columns, missing, seenNames);
       try {
         for (let next = first; next.done !== true; next = await lines.next())

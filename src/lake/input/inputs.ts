@@ -333,17 +333,17 @@ function* listedBelow(folder: string, base: string): Generator<Found> {
 }
 
 /** Files by which the folder above is known as a table that also holds deleted or replaced rows. */
-const VERSIONED: readonly (readonly [mark: RegExp, table: string])[] = [
-  [/^(.*)\/_delta_log\//, 'a Delta'],
-  [/^(.*)\/\.hoodie\//, 'a Hudi'],
-  [/^(.*)\/metadata\/[^/]+\.metadata\.json$/, 'an Iceberg'],
+const VERSIONED: readonly (readonly [folder: string, file: RegExp, table: string])[] = [
+  ['_delta_log', /^/, 'a Delta'],
+  ['.hoodie', /^/, 'a Hudi'],
+  ['metadata', /^[^/]+\.metadata\.json$/, 'an Iceberg'],
 ];
 
 /** Files that may be such ones in the folders from `folder` upwards, but for those `seen`. */
 function* marksAbove(folder: string, seen: Set<string>): Generator<string> {
   if (seen.has(folder)) return;
   seen.add(folder);
-  for (const name of ['_delta_log', '.hoodie', 'metadata'])
+  for (const [name] of VERSIONED)
     try {
       for (const mark of readdirSync(join(folder, name))) yield join(folder, name, mark);
     } catch {
@@ -354,15 +354,19 @@ function* marksAbove(folder: string, seen: Set<string>): Generator<string> {
 
 /** @throws OperatorError if a file that was found is one of such a table */
 function refuseVersions(paths: readonly string[], found: readonly Found[]): void {
-  for (const [mark, table] of VERSIONED)
-    for (const folder of new Set(paths.map((path) => mark.exec(path)?.[1])))
-      if (
-        folder !== undefined &&
-        found.some(({ path }) => isWithin(path, folder) || isWithin(realOf(path), folder))
-      )
-        throw new OperatorError(
-          `${folder} is ${table} table, whose files hold deleted rows too: read it with --sql (--extension delta, iceberg), or pipe Arrow to standard input`,
-        );
+  for (const [name, file, table] of VERSIONED) {
+    const folders = paths.flatMap((path) => {
+      const at = path.lastIndexOf(`/${name}/`);
+      return at >= 0 && file.test(path.slice(at + name.length + 2)) ? [path.slice(0, at)] : [];
+    });
+    const folder = [...new Set(folders)].find((one) =>
+      found.some(({ path }) => isWithin(path, one) || isWithin(realOf(path), one)),
+    );
+    if (folder !== undefined)
+      throw new OperatorError(
+        `${folder} is ${table} table, whose files hold deleted rows too: read it with --sql (--extension delta, iceberg), or pipe Arrow to standard input`,
+      );
+  }
 }
 
 /** Most names listed for each kind of skipped file. */

@@ -238,7 +238,7 @@ export function slipsOf({ thing, kinds }: InputNames, { keep, measured }: RowCol
       const isMeasured = thing === 'column' && small.startsWith(PREFIX);
       if (used.includes(name)) return [];
       if (isMeasured && NAMES.includes(small))
-        return [`the column ${name} is ignored: what it is of is missing`];
+        return [`the column ${name} is ignored: no column has its measurement`];
       const instead = thing === 'column' ? NOT_OF_TABLES.get(small) : undefined;
       if (instead !== undefined) return [`the column ${name} is ignored: ${instead}`];
       const meant = isMeasured ? nearestName(small, NAMES, LETTERS_WRONG) : meantField(name, kind);

@@ -64,13 +64,16 @@ const SEEN_MAX = 10_000;
 /** The names in the rows of an input, each looked at once: to read all rows for them would cost more than to score them. */
 export class SeenNames {
   private readonly seen = new Set<string>();
+  private readonly told: Set<string>;
 
-  /** `first`: the rows by which the input was opened; `tell` gets remarks on others. */
+  /** `first`: the rows by which the input was opened, with their `names`; `tell` gets remarks on others, each once. */
   constructor(
     first: readonly Line[],
+    names: InputNames | undefined,
     private readonly columns: RowColumns,
     private readonly tell: (remark: string) => void,
   ) {
+    this.told = new Set(names && slipsOf(names, columns));
     for (const { bytes } of first) if (bytes !== undefined) this.hasNew(bytes);
   }
 
@@ -80,7 +83,10 @@ export class SeenNames {
     if (names === undefined) return;
     const [problem] = nearlyKnownIn(names, namesBeside(this.columns));
     if (problem !== undefined) throw new NamesError(`row ${number}: ${problem}`);
-    for (const slip of slipsOf(names, this.columns)) this.tell(`row ${number}: ${slip}`);
+    for (const slip of slipsOf(names, this.columns)) {
+      if (!this.told.has(slip)) this.tell(`row ${number}: ${slip}`);
+      this.told.add(slip);
+    }
   }
 
   private hasNew(row: Uint8Array): boolean {

@@ -92,6 +92,19 @@ export class HangWatch {
     return hang;
   }
 
+  /** Whether `thread` hung at the last look, and has got nothing done since. */
+  hangs(thread: Watched): boolean {
+    const silence = this.silences.get(thread);
+    return silence?.progress === thread.progress && this.isHung(thread, silence);
+  }
+
+  /** Whether `thread` has been asleep for half of the limit: one that waits for no other thread has nothing to wake it. */
+  sleeps(thread: Watched): boolean {
+    const { hangMs, hasOwnThreads = false } = this.options;
+    const silence = this.silences.get(thread);
+    return !hasOwnThreads && silence?.progress === thread.progress && silence.sleptMs > hangMs / 2;
+  }
+
   /** Undefined if the thread has got something done since the last look, its start too, or has nothing to do. */
   private silenceOf(thread: Watched): Silence | undefined {
     const { isBusy, progress, folder } = thread;

@@ -1,10 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Clock } from '../base/clock.js';
 import type { PredictionRequest } from '../night/request.js';
 import { Answers, type AnswerListener } from './answers.js';
 import { Batch } from './batch.js';
 import type { BatchVariant } from '../contract/graphVariant.js';
 import { blockAt, blockCountOf } from './batchBuffers.js';
-import { HangWatch, type Hang, type HangKind } from '../base/hangWatch.js';
+import { HangWatch, type Hang, type HangKind, type Watched } from '../base/hangWatch.js';
 import type { BatchResult } from './protocol.js';
 import { Places } from './places.js';
 import type { InferencePool } from './pool.js';
@@ -163,8 +164,17 @@ export class Batcher implements LineLane {
     return this.options.pool.warmUp();
   }
 
-  started(): Promise<void> {
-    return this.options.pool.started();
+  /** A run that hangs but has not been silent for long enough is known by its sleep. */
+  async halt(): Promise<void> {
+    const { pool, clock, hangKind } = this.options;
+    pool.halt();
+    const nowMs = clock.monotonicMs();
+    const watch = new HangWatch({ ...hangKind, hangMs: SLEEP_MS, periodMs: HALT_STEP_MS, nowMs });
+    const goesOn = (worker: Watched): boolean => !this.hangWatch.hangs(worker) && !watch.sleeps(worker);
+    while (pool.isStarting || pool.atWork.some(goesOn)) {
+      await sleep(HALT_STEP_MS);
+      watch.look(clock.monotonicMs(), pool.watched);
+    }
   }
 
   async close(): Promise<void> {
@@ -328,9 +338,9 @@ export class Batcher implements LineLane {
   private sweep(): void {
     const nowMs = this.options.clock.monotonicMs();
     this.shedAll(nowMs);
-    if (this.hasHung || this.running.size === 0) return; // the first start of the workers has no limit
+    if (this.running.size === 0) return; // the first start of the workers has no limit
     const hang = this.hangWatch.look(nowMs, this.options.pool.watched);
-    if (hang === undefined) return;
+    if (hang === undefined || this.hasHung) return;
     this.hasHung = true;
     this.options.onHung(hang);
     this.shedAll(Infinity); // the process is about to exit: each caller gets an answer
@@ -381,6 +391,10 @@ export interface BatcherOptions {
 
 /** Lines take no block if fewer than this are free: the next line may be of either variant. */
 const LINE_BLOCKS_MIN = 2;
+
+/** While the process leaves, a worker that sleeps for half of this in a run hangs. */
+const SLEEP_MS = 500;
+const HALT_STEP_MS = 10;
 
 /** How often waits are checked, per deadline. */
 const SWEEPS_PER_DEADLINE = 20;

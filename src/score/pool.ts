@@ -1,6 +1,5 @@
 /** The pool of workers that run batches. */
 import { MessageChannel, receiveMessageOnPort, type MessagePort } from 'node:worker_threads';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Piscina } from 'piscina';
 import { GRAPH_VARIANTS } from '../contract/graphVariant.js';
 import type { Watched } from '../base/hangWatch.js';
@@ -22,9 +21,6 @@ export interface PoolOptions extends Omit<WorkerSetup, 'buffers'> {
 
 /** Worker threads that run batches from shared buffers. */
 export type InferencePool = Pick<PiscinaPool, keyof PiscinaPool>;
-
-/** Interval of checks while `started` waits. */
-const START_STEP_MS = 5;
 
 export type RunListener = (result: BatchResult) => void;
 
@@ -53,6 +49,7 @@ class PiscinaPool {
   private readonly piscina: Piscina;
   private readonly workers: WorkerHandle[];
   private isClosing = false;
+  private isHalted = false;
 
   constructor(private readonly options: PoolOptions) {
     const { workers, blocks, onWorkerLost, workerUrl, ...setup } = options;
@@ -75,10 +72,11 @@ class PiscinaPool {
 
   /**
    * Runs `task`, then calls `done` with the milliseconds of the run, or with an error if it failed or its
-   * worker was lost; the buffers still hold the rows then.
+   * worker was lost; the buffers still hold the rows then. Once halted it does nothing, and never calls `done`.
    * @throws RangeError with more than `capacity` in flight
    */
   run(task: BatchTask, done: RunListener): void {
+    if (this.isHalted) return;
     let idlest = this.workers[0];
     for (const worker of this.workers) {
       if (idlest === undefined || worker.running < idlest.running) idlest = worker;
@@ -106,9 +104,19 @@ class PiscinaPool {
     }
   }
 
-  /** Resolves when no worker is starting, replacements of lost ones included. */
-  async started(): Promise<void> {
-    while (this.workers.some(({ isStarting }) => isStarting)) await sleep(START_STEP_MS);
+  /** Begins no other run: the process is about to exit, which takes the network away under one that goes on. */
+  halt(): void {
+    this.isHalted = true;
+  }
+
+  /** Whether a worker, the replacement of a lost one too, is starting. */
+  get isStarting(): boolean {
+    return this.workers.some((worker) => worker.isStarting);
+  }
+
+  /** The workers that are in a run, or have one before them; their results may be known later. */
+  get atWork(): readonly Watched[] {
+    return this.workers.filter((worker) => worker.isAtWork);
   }
 
   get watched(): readonly Watched[] {
@@ -163,6 +171,10 @@ class WorkerHandle implements Watched {
 
   get isStarting(): boolean {
     return this.writer.thread === 0;
+  }
+
+  get isAtWork(): boolean {
+    return this.writer.posted !== this.writer.sent;
   }
 
   get folder(): string | undefined {

@@ -57,8 +57,8 @@ export class RoutingScorer implements Scorer {
     await Promise.all([this.plain.drained(), this.explained?.drained()]);
   }
 
-  async started(): Promise<void> {
-    await Promise.all([this.plain.started(), this.explained?.started()]);
+  async halt(): Promise<void> {
+    await Promise.all([this.plain.halt(), this.explained?.halt()]);
   }
 
   async close(): Promise<void> {

@@ -27,8 +27,11 @@ export interface Scorer {
   readonly queued: number;
   /** Resolves when no request is pending and no run is in flight. */
   drained(): Promise<void>;
-  /** Resolves when no worker is starting. */
-  started(): Promise<void>;
+  /**
+   * Hands out no more runs: requests then wait for the end of the process. Resolves when no worker is starting or runs,
+   * but for those that hang: the process may exit then.
+   */
+  halt(): Promise<void>;
   /** Ends the workers. Call it only after draining. */
   close(): Promise<void>;
 }

@@ -61,6 +61,11 @@ export class TaskRingWriter {
     Atomics.notify(cells, SENT);
   }
 
+  /** Tasks ever sent; wraps around like an Int32. */
+  get sent(): number {
+    return this.cursor.count;
+  }
+
   /** Results that the worker ever posted; wraps around like an Int32. */
   get posted(): number {
     return Atomics.load(this.cells, POSTED);

@@ -55,7 +55,7 @@ export interface EventLoopServer {
   drain(): Promise<void>;
   /**
    * Call it before leaving the process: takes no more requests, and holds its thread if it has one of its
-   * own. Resolves when no thread is starting or ending, since exiting at such a moment crashes.
+   * own. Resolves when no thread is starting, ending or in a run of the network, since exiting at such a moment crashes.
    */
   halt(): Promise<void>;
   /** Stops listening, and ends connections and workers. Call it only after `drain`. */

@@ -1,13 +1,13 @@
 /**
  * The scorers of one event loop as it opens and closes them, whichever model they hold. They are a part of the halt: no
- * thread starts or ends while the process exits, since that crashes.
+ * thread starts, ends or runs the network while the process exits, since that crashes.
  *
  *   Service.leave -> ProcessEnd.leave waits, each step within its limit, for
  *     Service.starting     an interrupted start, then the end of the admin thread
  *     EventLoopServer.halt each loop: Scorers.halt (below), then its thread holds still until the exit
  *     FileThreads.close    no thread for files begins, those that start are waited for
  *     Watchdog.started     the thread that kills the process if all this takes too long
- *   all in time -> process.exit; a run in a worker -> exitAtOnce; else -> a signal to itself
+ *   all in time -> process.exit, or exitAtOnce while workers live; else -> a signal to itself
  *
  * Work that would begin after a halt gets NEVER: it waits for the end of the process.
  */
@@ -35,11 +35,14 @@ export class Scorers {
     });
   }
 
-  /** Resolves when no worker is starting or ending, and none will any more: exiting at such a moment crashes. */
+  /**
+   * Resolves when no worker is starting, ending or in a run, and none will be any more, but for those that hang: exiting
+   * at such a moment crashes.
+   */
   async halt(): Promise<void> {
     this.isHalted = true;
     await Promise.allSettled(this.changes);
-    await Promise.all([...this.open].map((scorer) => scorer.started()));
+    await Promise.all([...this.open].map((scorer) => scorer.halt()));
   }
 
   private change<Value>(work: () => Promise<Value>): Promise<Value> {

@@ -398,7 +398,7 @@ class Service {
         Promise.allSettled([this.starting]).then(() => this.admin?.close()),
         Promise.resolve(this.eventLoops?.halt()),
       ],
-      hasRuns: () => this.eventLoops !== undefined && !this.isClosed,
+      hasWorkers: () => this.eventLoops !== undefined && !this.isClosed,
     });
   }
 

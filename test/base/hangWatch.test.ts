@@ -92,6 +92,30 @@ t.test(
   },
 );
 
+t.test('of a thread that does not hang yet it knows whether it sleeps at its work', async (t) => {
+  const at = { ms: 0 };
+  const lives: Readonly<Record<string, Life>> = { sleeps: SLEEPS, loops: LOOPS, starves: STARVES };
+  const readTimes = (folder: string): ThreadTimes => {
+    const { ran = 0, waited = 0, state } = lives[folder] ?? SLEEPS;
+    return { state, ranMs: at.ms * ran, waitedMs: at.ms * waited };
+  };
+  const threads = Object.keys(lives).map((name) => ({ name, folder: name, isBusy: true, progress: 3 }));
+  for (const hasOwnThreads of [false, true]) {
+    const watch = new HangWatch({ hangMs: HANG_MS, periodMs: PERIOD_MS, nowMs: 0, readTimes, hasOwnThreads });
+    const found = (ms: number, what: 'hangs' | 'sleeps'): string[] => {
+      for (; at.ms < ms; at.ms += PERIOD_MS) watch.look(at.ms + PERIOD_MS, threads);
+      return threads.filter((thread) => watch[what](thread)).map(({ name }) => name);
+    };
+    at.ms = 0;
+    t.strictSame(found(0.5 * HANG_MS, 'sleeps'), []);
+    t.strictSame(found(0.9 * HANG_MS, 'sleeps'), hasOwnThreads ? [] : ['sleeps']);
+    t.strictSame(found(0.9 * HANG_MS, 'hangs'), []);
+    t.strictSame(found(1.2 * HANG_MS, 'hangs'), hasOwnThreads ? ['loops'] : ['sleeps', 'loops']);
+    for (const thread of threads) thread.progress++;
+    t.strictSame([...found(0, 'sleeps'), ...found(0, 'hangs')], []);
+  }
+});
+
 t.test('what it runs counts, however long it has to wait for it', async (t) => {
   const half = { ran: 0.5, waited: 0.5, state: 'R' };
   t.ok(about(watch(FOR_EVER_MS, { lives: [half] }), 1.8 * HANG_MS));

@@ -7,7 +7,7 @@ import { send, sendMany } from '../fixtures/connection.js';
 import type { Exit } from '../fixtures/scripts.js';
 import { CLEAN, runServer, startServer, type RunningServer } from '../fixtures/server.js';
 import { loopsOf, makePipe, skipElsewhere, troubled } from '../fixtures/stops.js';
-import { PIPE_VARIABLE, type Trouble } from '../fixtures/troubles.js';
+import { PIPE_VARIABLE, TOILED, type Trouble } from '../fixtures/troubles.js';
 
 /*
  * Odd stops: nothing holds them up for long. Even if something hangs, the process has ended at the latest two seconds
@@ -64,8 +64,10 @@ async function openAnotherModel(server: RunningServer): Promise<void> {
   await server.predict();
 }
 
-async function askWhatHangs(server: RunningServer): Promise<void> {
-  ask(server, BAD_AGES.hangs);
+const askWhatHangs = (server: RunningServer): Promise<void> => askAtOnce(server, BAD_AGES.hangs);
+
+async function askAtOnce(server: RunningServer, age: number): Promise<void> {
+  ask(server, age);
   // Two requests and their answers later, the worker has the first one.
   for (let other = 0; other < 2; other++) await send(server.port, { target: '/other' });
 }
@@ -157,6 +159,14 @@ for (const [name, one] of Object.entries(CASES)) {
     else t.strictSame(ended, exit);
   });
 }
+
+t.test('the process ends after a run that is under way', { skip: skipElsewhere }, async (t) => {
+  const server = await start(t, { loops: 2, trouble: 'faulty-workers', exit: isSecondSignal });
+  await askAtOnce(server, BAD_AGES.toils);
+  secondSignal(server);
+  t.ok(isSecondSignal(await server.exited));
+  t.match(server.output(), TOILED);
+});
 
 for (const trouble of ['signal-at-first', 'signal-at-start'] as const)
   t.test(`a signal during the start (${trouble})`, async (t) => {

@@ -232,6 +232,23 @@ t.test('a worker that hangs is told once, and everybody who waits is told', asyn
   t.equal(hangs(), 1);
 });
 
+t.test('halted, it waits for a run, but for one that hangs', async (t) => {
+  const { clock, batcher, admit, firstRun } = setUp(t);
+  admit(1);
+  await turn();
+  let isStill = false;
+  const halted = batcher.halt().then(() => (isStill = true));
+  await turn();
+  t.notOk(isStill);
+  firstRun().land();
+  await halted;
+  admit(2);
+  await turn();
+  stayAwake(clock, 2 * HANG_MS);
+  await batcher.halt();
+  t.ok(firstRun(), 'it hangs still');
+});
+
 t.test('no unsound score leaves; its neighbours’ do, and those at the ends of their range', async (t) => {
   const { faults, admit, firstRun } = setUp(t);
   const ends = [0, 100, 0, 100, 100, 0, 1];

@@ -3,6 +3,7 @@ import { OUTPUT_COLUMNS } from '#acuity/model/tensors.js';
 import { blockAt, blockCountOf, type Block } from '#acuity/score/batchBuffers.js';
 import { openPool, runOnce, blocksFor } from '#acuity/score/pool.js';
 import { BAD_AGES, writeAge } from '../fixtures/ages.js';
+import { until } from '../fixtures/until.js';
 
 const BATCH_MAX = 4;
 const BLOCKS = 8;
@@ -15,16 +16,14 @@ const OPTIONS = {
   session: { intraOpThreads: 1, interOpThreads: 1, spinning: false },
   onWorkerLost: (error: Error) => void losses.push(error),
 };
+const NO_GRAPHS = { base: '', history: '' };
+const MOODY = new URL('../fixtures/moodyWorker.js', import.meta.url);
 
 /**
  * One worker for all tests, without a network, that goes wrong where a row says so. Each loss is waited out by
  * the next run: ending a thread that is still starting can end the process.
  */
-const pool = openPool({
-  ...OPTIONS,
-  graphs: { base: '', history: '' },
-  workerUrl: new URL('../fixtures/moodyWorker.js', import.meta.url),
-});
+const pool = openPool({ ...OPTIONS, graphs: NO_GRAPHS, workerUrl: MOODY });
 t.teardown(() => pool.close());
 
 function block(blockIndex: number): Block {
@@ -75,6 +74,25 @@ t.test('workers that cannot start fail the warm-up', async (t) => {
   const broken = openPool({ ...OPTIONS, workers: 2, graphs });
   t.teardown(() => broken.close());
   await t.rejects(broken.warmUp(), /nowhere/);
+});
+
+t.test('it says which workers are in a run; halted, it begins no other', async (t) => {
+  const halted = openPool({ ...OPTIONS, workers: 2, graphs: NO_GRAPHS, workerUrl: MOODY });
+  t.teardown(() => halted.close());
+  t.equal(halted.isStarting, true);
+  await halted.warmUp();
+  t.equal(halted.isStarting, false);
+  const runOf = (blockIndex: number, age: number): Promise<number> => {
+    writeAge(blockAt(halted.buffers, BATCH_MAX, blockIndex), 0, age);
+    return runOnce(halted, { variant: 'base', blockIndex, first: 0, rows: 1 });
+  };
+  const lagging = runOf(0, BAD_AGES.lags);
+  t.match(halted.atWork, [{ name: 'worker 1 for scores' }]);
+  halted.halt();
+  void runOf(1, 1).then(() => t.fail('it began a run'));
+  t.match(halted.atWork, [{ name: 'worker 1 for scores' }]);
+  await lagging;
+  await until(() => halted.atWork.length === 0);
 });
 
 t.test('blocks: of a full queue, being filled, of lines, under way, to be written', async (t) => {

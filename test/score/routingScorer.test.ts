@@ -56,7 +56,7 @@ t.test('plain requests run while explained ones wait for theirs', async (t) => {
   explained()?.runs[0]?.land();
   await drained;
   t.strictSame(told, ['first', 'second', 'why', 'why too']);
-  await scorer.started();
+  await scorer.halt();
   await scorer.close();
   t.strictSame([plain.isClosed, explained()?.isClosed], [true, true]);
 });

@@ -42,7 +42,7 @@ export class FileThreads {
   /** `code`: what a thread runs; tests replace it. */
   constructor(private readonly code: URL = new URL('./fileThread.js', import.meta.url)) {}
 
-  /** Whether a thread hangs: then only `exitAtOnce` ends the process. */
+  /** Whether a thread hangs: then `process.exit` does not end the process. */
   get isHanging(): boolean {
     return this.late > 0;
   }

@@ -17,8 +17,6 @@ export const TERMINALS = STDIO.filter((file) => isatty(file));
 /** How long `exit` may wait for work in libuv's pool, for instance a file being loaded. */
 const POOL_MS = 200;
 const POOL_STEP_MS = 5;
-/** Longer than workers need for their current batches. */
-const SETTLE_MS = 50;
 
 /*
  * Limits for leaving. Every step is bounded; together with the waits above they stay within the two seconds after the
@@ -40,10 +38,10 @@ export interface LastSteps {
   readonly signal: NodeJS.Signals;
   /** Until then it waits for threads that are starting or ending. */
   readonly endsMs: number;
-  /** After these no thread is starting or ending any more. */
+  /** After these no thread is starting or ending any more, and none is in a run of the network. */
   settled(): readonly Promise<unknown>[];
-  /** Whether event loops may still run. */
-  hasRuns(): boolean;
+  /** Whether workers may still live. */
+  hasWorkers(): boolean;
 }
 
 /** The end of the process: within a limit, even if something hangs. Times are those of `performance.now`. */
@@ -73,7 +71,7 @@ export class ProcessEnd {
    * Flushes, and ends the process. `exit` waits for the threads of libuv's pool, so if one of them hangs (a log write to
    * a dead disk, a name look-up) the process kills itself instead.
    */
-  async leave({ code, signal, endsMs, settled, hasRuns }: LastSteps): Promise<never> {
+  async leave({ code, signal, endsMs, settled, hasWorkers }: LastSteps): Promise<never> {
     this.hasBegun = true;
     const { threads, output } = this.options;
     this.limit(endsMs);
@@ -85,15 +83,19 @@ export class ProcessEnd {
       await new Promise((resolve) => setTimeout(resolve, POOL_STEP_MS));
     }
     letGoOfTerminals();
-    // Threads that may be starting or ending would crash if the process ended.
+    // Threads that may be starting, ending or in a run would crash if the process ended.
     const isKilled = !outcomes.every(Boolean) || isPoolAtWork();
-    if (!isKilled && !hasRuns() && !threads.isHanging) process.exit(code);
+    if (!isKilled && !hasWorkers() && !threads.isHanging) process.exit(code);
     process.emit('exit', code);
     if (isKilled) dieBy(signal);
-    // This thread sends the workers nothing more, so they finish their batches and wait.
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, SETTLE_MS);
     return exitAtOnce(code);
   }
+}
+
+/** Exits with `code` once no run is in flight (see `exitAtOnce`); kills the process if that takes too long. */
+export async function exitOnceStill(code: number, still: Promise<unknown>): Promise<never> {
+  if (!(await within(STEP_MS, still))) dieBy('SIGKILL');
+  return exitAtOnce(code);
 }
 
 /** Ends the process by a signal's default action: no more of its code runs. */
@@ -163,14 +165,14 @@ for (;;) {
 `;
 
 /**
- * Exits with `code` (0 to 255), even while worker threads are busy. Calls no `exit` listener: flush everything
- * first.
+ * Exits with `code` (0 to 255), even while a worker thread hangs. Calls no `exit` listener: flush everything first. Call
+ * it only when no other worker is in a run: the C library's `exit` takes apart what the network's library works with, and
+ * a run that goes on then crashes (SIGSEGV instead of the code).
  *
- * `process.exit` ends the worker threads and waits for them. During a model run that aborts the process (SIGABRT
- * instead of the code), and it never returns if a worker hangs in native code. Node's only way to the plain `exit` of
- * the C library is WASI's `proc_exit`.
+ * `process.exit` ends the worker threads and waits for them: it never returns if one hangs in native code. Node's only way
+ * to the plain `exit` of the C library is WASI's `proc_exit`.
  */
-export function exitAtOnce(code: number): never {
+function exitAtOnce(code: number): never {
   try {
     exitOfC(createRequire(import.meta.url), code);
   } finally {

@@ -2,7 +2,7 @@
 import { systemClock } from '../../base/clock.js';
 import { FileLockError } from '../../base/files/fileLock.js';
 import { collectWithoutHelpers, keepYoungGenerations } from '../../base/process/collector.js';
-import { exitAtOnce } from '../../base/process/leave.js';
+import { exitOnceStill } from '../../base/process/leave.js';
 import { createLog, type Log } from '../../base/process/log.js';
 import { OutputError } from '../../base/process/print.js';
 import type { Config } from '../../config/options.js';
@@ -63,10 +63,12 @@ export async function scoreRows(config: Config, options: ScoreOptions, command: 
       await run.close();
       process.exit(run.hasBad ? EXIT.data : 0);
     }
-    scorer = await openOfflineScorer(config, log, (hang) => {
+    const opening = openOfflineScorer(config, log, (hang) => {
       say(`a worker hangs after line ${tally.lines}: ${JSON.stringify(hang)}`);
-      exitAtOnce(EXIT.software);
+      const still = opening.then((opened) => opened.halt());
+      void exitOnceStill(EXIT.software, still);
     });
+    scorer = await opening;
     startedMs = systemClock.monotonicMs();
     if (run.isStream && stdin.isTTY) say('reading requests from the terminal, one on each line');
     const hideProgress = stderr.isTTY

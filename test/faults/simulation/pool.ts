@@ -91,7 +91,10 @@ export class SimulatedPool implements InferencePool {
 
   async warmUp(): Promise<void> {}
 
-  async started(): Promise<void> {}
+  readonly isStarting = false;
+  readonly atWork = [];
+
+  halt(): void {}
 
   async close(): Promise<void> {
     if (this.workers.some(({ runs }) => runs.length > 0)) throw new Error('a worker is ended during a run');

@@ -1,6 +1,7 @@
 import t from 'tap';
 import type { Person } from '#adapters/person.js';
 import { fromPolar } from '#adapters/providers/polar.js';
+import { fromWithings } from '#adapters/providers/withings.js';
 import { fromIntervals, type IntervalsInput } from '#adapters/providers/intervals.js';
 import type { Session } from '#adapters/session.js';
 import { DEFAULT_SERIES_LIMITS } from '#rules/fields.js';
@@ -52,6 +53,18 @@ t.test('what only code can give, and no recording', async (t) => {
   }) as unknown as Error;
   t.notMatch(local.message, '2025', 'no value is repeated');
   t.throws(() => person({ age: 34, bornAt: '1991-05-17' }), { message: /not both/ });
+});
+
+t.test('more devices than one person wears are refused at once', (t) => {
+  const of = (devices: number) => {
+    const moments = Array.from({ length: devices }, (_, index) => {
+      return [AT / 1000 - index, { heart_rate: 60, deviceid: String(index) }] as const;
+    });
+    return fromWithings({ at: AT, activity: { status: 0, body: { series: Object.fromEntries(moments) } } });
+  };
+  t.strictSame(of(256).session.HR_day_1h, [60]);
+  t.throws(() => of(257), { message: /more than 256 devices/ });
+  t.end();
 });
 
 t.test('days of Polar have the offset of the sleep near them', (t) => {

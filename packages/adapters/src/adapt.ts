@@ -5,7 +5,8 @@ import { daySession, nightSession, type Beside } from './build.js';
 import { AdapterError } from './adapterError.js';
 import { chooseNight, dateOf, type Night, type Window } from './choose.js';
 import { Field, fieldsOf, type Sent } from './field.js';
-import type { Left, Records } from './records.js';
+import type { Left, Records, SleepRecord } from './records.js';
+import type { Span } from './sleep.js';
 import { HOUR_MS, FIRST_MS, LAST_MS, offsetAt } from './zone.js';
 
 /** The options of every adapter, besides the provider's data. */
@@ -85,7 +86,7 @@ function adapt(options: AdapterOptions, records: Records): Adapted {
     throw new AdapterError(['sleep'], `no night to score: ${why}`);
   }
   if (night === undefined) {
-    const day = dayBefore(atMs, undefined, options, { heart, breath });
+    const day = dayBefore(atMs, undefined, options, { heart, breath }, sleeps);
     if (day.HR_day_1h?.length === 0 && day.RR_day_1h?.length === 0)
       throw new AdapterError(['sleep'], `no night to score, nor a sample of the hour before: ${why}`);
     const none = sleeps === undefined || left.length > 0 ? [] : [{ what: 'sleep', why }];
@@ -97,19 +98,29 @@ function adapt(options: AdapterOptions, records: Records): Adapted {
       left: [...none, ...left, ...told],
     };
   }
-  const adapted = sessionOfNight(night, options, window, { heart, breath }, atMs);
+  const adapted = sessionOfNight(night, options, window, { heart, breath }, atMs, sleeps);
   return { ...adapted, left: [...left, ...adapted.left, ...told] };
 }
 
-/** The hour before the moment to score, without any part of the night; and the person then. */
+/** The hour before the moment to score, without any part of the night or of another sleep; and the person then. */
 function dayBefore(
   atMs: number,
   night: Night | undefined,
   { person }: AdapterOptions,
   beside: Beside,
+  sleeps: readonly SleepRecord[] = [],
 ): Session {
-  const hour = { fromMs: Math.max(atMs - HOUR_MS, night === undefined ? 0 : night.toMs + 1), toMs: atMs };
-  return { ...daySession(hour, beside, night?.parts[0].source), ...personFields(person ?? {}, atMs) };
+  let fromMs = Math.max(atMs - HOUR_MS, night === undefined ? 0 : night.toMs + 1);
+  const awake: Span[] = [];
+  const asleep = sleeps.filter(
+    ({ flaw, ...sleep }) => flaw === undefined && sleep.toMs >= fromMs && sleep.fromMs <= atMs,
+  );
+  for (const sleep of asleep.toSorted((a, b) => a.fromMs - b.fromMs)) {
+    if (sleep.fromMs > fromMs) awake.push({ fromMs, toMs: sleep.fromMs - 1 });
+    fromMs = Math.max(fromMs, sleep.toMs + 1);
+  }
+  if (fromMs <= atMs) awake.push({ fromMs, toMs: atMs });
+  return { ...daySession(awake, beside, night?.parts[0].source), ...personFields(person ?? {}, atMs) };
 }
 
 /**
@@ -138,8 +149,9 @@ export function sessionOfNight(
   window: Window,
   beside: Beside,
   atMs = night.toMs,
+  sleeps: readonly SleepRecord[] = [],
 ): Adapted {
-  const day = dayBefore(atMs, night, options, beside);
+  const day = dayBefore(atMs, night, options, beside, sleeps);
   const { session, left } = nightSession(night, beside);
   const { HR_day_1h, RR_day_1h } = day;
   const { field } = night.parts[0];

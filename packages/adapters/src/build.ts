@@ -21,13 +21,13 @@ const SIGNALS = [
 const { daySamplesMax, nightSamplesMax } = DEFAULT_SERIES_LIMITS;
 
 /**
- * The series of the hour before the moment to score.
+ * The series of the time awake in the hour before the moment to score.
  * @param source  the device of the night
  * @throws UnitError if values are most likely in another unit
  * @internal
  */
-export function daySession(hour: Span, beside: Beside, source: string | undefined): Session {
-  const readings = SIGNALS.map(({ of, signal }) => ofDevice(signal, [hour], beside[of], source));
+export function daySession(awake: readonly Span[], beside: Beside, source: string | undefined): Session {
+  const readings = SIGNALS.map(({ of, signal }) => ofDevice(signal, awake, beside[of], source));
   const [HR_day_1h, RR_day_1h] = seriesOf(readings, daySamplesMax);
   return checkSession({ HR_day_1h, RR_day_1h });
 }
@@ -55,10 +55,11 @@ export function nightSession(night: Night, beside: Beside): { session: Session; 
   });
   const session = field.located(() => {
     const [HR_night, RR_night] = seriesOf(readings, nightSamplesMax);
-    return checkSession({ HR_night, RR_night, ...sleepFields(stages) });
+    const fields = sleepFields(stages);
+    if (fields.sleepTimeSeconds === undefined && asleepS !== undefined)
+      fields.sleepTimeSeconds = Math.round(asleepS);
+    return checkSession({ HR_night, RR_night, ...fields });
   });
-  if (session.sleepTimeSeconds === undefined && asleepS !== undefined)
-    session.sleepTimeSeconds = Math.round(asleepS);
   const [heart, breath] = averages;
   if (session.HR_night?.length === 0 && heart !== undefined) session.HR_night = [heart];
   if (session.RR_night?.length === 0 && breath !== undefined) session.RR_night = [breath];

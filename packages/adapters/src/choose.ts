@@ -54,7 +54,7 @@ export function chooseNight(records: readonly SleepRecord[], window: Window): Ch
   const bad = new Set(choice.night.parts.map(({ field }) => field.place));
   const others = records.filter(({ field }) => !bad.has(field.place));
   const other = others.length === 0 ? choice : chosen(others, window);
-  if (other.night === undefined || !isSameTime(other.night, choice.night) || sampleFlaw(other.night))
+  if (other.night === undefined || !isOneSleep(other.night, choice.night) || sampleFlaw(other.night))
     return choice;
   return { ...other, left: [...other.left, leftOf(flaw)] };
 }
@@ -224,11 +224,19 @@ function isSameTime(a: Night, b: Night): boolean {
   return a.toMs - b.fromMs > Math.min(OVERLAP_MAX_MS, lengthMs(a) / 2, lengthMs(b) / 2);
 }
 
+/** Whether they are versions of one sleep, or records of it by two devices: most of the longer is in both. */
+function isOneSleep(a: Night, b: Night): boolean {
+  const bothMs = Math.min(a.toMs, b.toMs) - Math.max(a.fromMs, b.fromMs);
+  return bothMs * 2 >= Math.max(lengthMs(a), lengthMs(b));
+}
+
 /** Further records of one time are compared by their lengths alone. */
 const READ_MAX = 32;
 
 /** Why `a` is the better record of the same time; undefined if it is not. */
 function betterBecause(a: Joining, b: Joining, isRead: boolean): string | undefined {
+  // A scrap is no better record of a night than the whole of it.
+  if (!isOneSleep(a, b)) return lengthMs(a) > lengthMs(b) ? 'is longer' : undefined;
   const [ofA, ofB] = isRead ? [(a.detail ??= detailOf(a)), (b.detail ??= detailOf(b))] : [1, 1];
   if ((ofA === 0) !== (ofB === 0)) return ofA > 0 ? 'can be read' : undefined;
   const [one, other] = [a.parts[0], b.parts[0]];
@@ -241,9 +249,7 @@ function betterBecause(a: Joining, b: Joining, isRead: boolean): string | undefi
   if (newerMs !== 0) return newerMs > 0 ? 'was changed later' : undefined;
   const standing = standingOf(one) - standingOf(other);
   if (standing !== 0) return standing > 0 ? 'is more final' : undefined;
-  // A scrap with stages is no better record of a night than the whole of it without.
-  if (ofA !== ofB && Math.min(lengthMs(a), lengthMs(b)) * 2 >= Math.max(lengthMs(a), lengthMs(b)))
-    return ofA > ofB ? 'says more' : undefined;
+  if (ofA !== ofB) return ofA > ofB ? 'says more' : undefined;
   return lengthMs(a) > lengthMs(b) ? 'is longer' : undefined;
 }
 

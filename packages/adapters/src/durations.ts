@@ -38,8 +38,10 @@ export function durations(
     return ofSums(field, span, unit, sums);
   const [named, intervals] = staged;
   const found = intervals();
+  // Sums that are all zero say nothing, of the time awake neither.
+  const { asleep, awake } = sums;
   return found instanceof Stretches || found.length > 0
-    ? stretches(named, span, found, sums)
+    ? stretches(named, span, found, { asleep: asleep || undefined, awake: awake || undefined })
     : ofSums(field, span, unit, sums);
 }
 
@@ -69,21 +71,21 @@ function ofSums(
     throw new UnitError(`expected ${unit}; they add up to far ${far} than the sleep is long`, field.path);
   const isPartial = hasAll && sum < (asleepS ?? 0) * PART;
   const hasStages = isStaged && !isPartial;
-  const isSomeUnknown = unknown > 0 && hasStages;
+  const isSomeUnknown = hasStages && (unknown > 0 || (hasAll && (asleepS ?? 0) - sum > ROUNDING_S));
   const why = isInBed ? IN_BED : isStaged && isPartial ? PARTIAL : isSomeUnknown ? SOME_UNKNOWN : undefined;
   const left = why === undefined ? [] : [{ what: field.place, why }];
   return { stages: known({ ...(hasStages && { deep, rem, light }), awake }), asleepS, left };
 }
 
 /** Stages that add up to a smaller share of the stated sleep, or of its time, do not cover the whole sleep. */
-const PART = 0.75;
+export const PART = 0.75;
 /** Gaps between stages of a larger share of the sleep may be time awake. */
-const UNCOVERED_MAX = 0.1;
+export const UNCOVERED_MAX = 0.1;
 const UNCOVERED = 'its stages cover less than three quarters of the sleep: they were not taken';
 const PARTIAL = 'its stages add up to far less than the sleep that it states: only that is taken';
 const IN_BED = 'its total has the time awake in it: the stages are taken';
-const SOME_UNKNOWN = 'sleep of no known stage: it is not counted, the stages are';
-const MOST_UNKNOWN = 'more than a quarter of its sleep is of no known stage: only the sum is taken';
+export const SOME_UNKNOWN = 'sleep of no known stage: it is not counted, the stages are';
+export const MOST_UNKNOWN = 'more than a quarter of its sleep is of no known stage: only the sum is taken';
 
 /** Sums differ by rounding to minutes. @internal */
 export const ROUNDING_S = 120;
@@ -125,9 +127,10 @@ export interface Stretch {
   readonly to: number;
 }
 
-/** Intervals from the moments at which stages begin, in order; each lasts until the next. @internal */
+/** Intervals from the moments at which stages begin, in any order; each lasts until the next. @internal */
 export function untilNext(points: readonly Omit<Stretch, 'to'>[], endMs: number): Stretch[] {
-  return points.map((point, index) => ({ ...point, to: points[index + 1]?.from ?? endMs }));
+  const ordered = points.toSorted((a, b) => a.from - b.from);
+  return ordered.map((point, index) => ({ ...point, to: ordered[index + 1]?.from ?? endMs }));
 }
 
 /** Running sums: milliseconds of each kind, and how many intervals can't be: that end before they begin, or overlap. */
@@ -160,14 +163,16 @@ export class Stretches {
     const { known, sums } = this;
     const index = (ms: number) => firstFrom(ms, known, ({ from }) => from);
     const [first, after] = span === undefined ? [0, known.length] : [index(span.fromMs), index(span.toMs)];
-    const end = span !== undefined && (known[after - 1]?.to ?? 0) > span.toMs ? after - 1 : after;
-    const [begin, last] = [known[first], known[end - 1]];
-    if (first >= end || begin === undefined || last === undefined) return undefined;
-    const of = (sum: keyof typeof NONE, from = first) => (sums[end]?.[sum] ?? 0) - (sums[from]?.[sum] ?? 0);
+    const [begin, last] = [known[first], known[after - 1]];
+    if (first >= after || begin === undefined || last === undefined) return undefined;
+    const beyondMs = span === undefined ? 0 : Math.max(0, last.to - span.toMs);
+    const of = (sum: keyof typeof NONE, from = first) =>
+      (sums[after]?.[sum] ?? 0) - (sums[from]?.[sum] ?? 0) - (sum === last.stage ? beyondMs : 0);
     if (of('reversed') > 0) throw new RangeError('a sleep stage ends before it begins');
     if (of('overlapping', first + 1) > 0)
       throw new RangeError('sleep stages overlap; give those of one device, each stretch once');
-    if (last.to - begin.from > DAY_MS) throw new RangeError('the sleep stages span more than one night');
+    if (last.to - beyondMs - begin.from > DAY_MS)
+      throw new RangeError('the sleep stages span more than one night');
     const rounded = (ms: number) => Math.round(ms / 1000);
     return {
       deep: rounded(of('deep')),

@@ -158,10 +158,15 @@ export class Field {
     return localMs(written.clockMs, own);
   }
 
-  /** The offset that a time states, in milliseconds east of UTC; undefined if it states none or only "Z". */
+  /**
+   * The offset that a time states, in milliseconds east of UTC; undefined if it states none or only "Z". One of zero is
+   * how many write UTC: where the zone of the person is given, it counts.
+   */
   eastMs(): number | undefined {
     const offset = this.isText ? writtenTime((this.text() ?? '').trim())?.offset : undefined;
-    return offset === undefined || offset.toUpperCase() === 'Z' ? undefined : offsetMs(offset);
+    if (offset === undefined || offset.toUpperCase() === 'Z') return undefined;
+    const ms = offsetMs(offset);
+    return ms === 0 && this.zone !== undefined ? undefined : ms;
   }
 
   /**

@@ -1,4 +1,4 @@
-import { ROUNDING_S } from './durations.js';
+import { MOST_UNKNOWN, PART, ROUNDING_S, SOME_UNKNOWN, UNCOVERED_MAX } from './durations.js';
 import { known } from './ordered.js';
 import type { SleepDetails, SleepRecord } from './records.js';
 import { STAGES, sumOf, type Span, type StageDurations } from './sleep.js';
@@ -26,9 +26,9 @@ const REM_WITHIN_S = 4 * 3600;
 
 /** The durations of a night by what holds for every provider; the time between its parts counts as awake. @internal */
 export function durationsOf(parts: readonly Part[], { fromMs, toMs }: Span): Durations {
-  const lengthMs = parts.reduce((sum, { record }) => sum + record.toMs - record.fromMs, 0);
-  const found = joined(parts, Math.max(0, toMs - fromMs - lengthMs) / 1000);
-  const measured = withoutUnmeasured(found, found.unmeasuredS / (lengthMs / 1000));
+  const recordedS = lengthS(parts);
+  const found = joined(parts, Math.max(0, (toMs - fromMs) / 1000 - recordedS));
+  const measured = withoutUnmeasured(found, found.unmeasuredS / recordedS);
   return isWithoutRem(measured) ? onlyDeep(measured) : measured;
 }
 
@@ -63,25 +63,57 @@ function onlyDeep({ stages: { deep = 0, rem, light = 0, awake }, asleepS, ...fou
 
 const WITHOUT_REM = 'no REM sleep was detected: it is in the light sleep, of which only the sum is taken';
 const BETWEEN = 'the time between its parts counts as awake';
+const AWAKE_UNKNOWN = 'of some of its parts the time awake is not known: that of the others was not taken';
 
+/**
+ * The sums of several parts. One without stages is sleep of no known stage, or time without a measurement if it has no
+ * total either: what holds for such time within one part holds for it.
+ */
 function joined(parts: readonly Part[], gapS: number): Durations {
-  const [first] = parts;
-  const unmeasuredS = parts.reduce((total, { details }) => total + (details.unmeasuredS ?? 0), 0);
-  if (parts.length === 1 && first !== undefined)
-    return { stages: first.details.stages ?? {}, asleepS: first.details.asleepS, unmeasuredS, why: [] };
-  const sum = (of: (details: SleepDetails) => number | undefined): number | undefined => {
-    const total = parts.reduce((all, { details }) => all + (of(details) ?? NaN), 0);
-    return isNaN(total) ? undefined : total;
+  const [only] = parts;
+  if (parts.length === 1 && only !== undefined) {
+    const { stages = {}, asleepS, unmeasuredS = 0 } = only.details;
+    return { stages, asleepS, unmeasuredS, why: [] };
+  }
+  const isWhole = parts.some(({ details }) => sumOf(details.stages ?? {}) !== undefined);
+  const taken = STAGES.filter((stage) => stage !== 'awake' && (isWhole || stage !== 'rem'));
+  const staged = parts.filter(({ details }) => taken.every((stage) => details.stages?.[stage] !== undefined));
+  const others = parts.filter((part) => !staged.includes(part));
+  const sum = (among: readonly Part[], of: (details: SleepDetails) => number | undefined) =>
+    totalOf(among.map(({ details }) => of(details)));
+  const stagesS = ({ stages = {} }: SleepDetails) => totalOf(taken.map((stage) => stages[stage]));
+  const stagedS = sum(staged, (details) => (isWhole ? undefined : details.asleepS) ?? stagesS(details));
+  const unknownS = sum(others, ({ asleepS }) => asleepS);
+  const asleepS = totalOf([stagedS, unknownS]);
+  const isMostUnknown = (unknownS ?? 0) > (asleepS ?? 0) * (1 - PART);
+  const isTaken = staged.length > 0 && !isMostUnknown;
+  const isTotalKnown = !isWhole && staged.every(({ details }) => details.asleepS !== undefined);
+  const blank = asleepS === undefined ? [] : others.filter(({ details }) => details.asleepS === undefined);
+  const awake = sum(parts, ({ stages }) => stages?.awake);
+  const awakeless = parts.filter(({ details }) => details.stages?.awake === undefined);
+  const isAwakeKnown = lengthS(awakeless) <= (asleepS ?? 0) * UNCOVERED_MAX;
+  const told = {
+    [isMostUnknown ? MOST_UNKNOWN : SOME_UNKNOWN]: staged.length > 0 && (unknownS ?? 0) > 0,
+    [isAwakeKnown ? BETWEEN : AWAKE_UNKNOWN]: awake !== undefined && (gapS > 0 || !isAwakeKnown),
   };
-  const [deep, rem, light, awake] = STAGES.map((stage) => sum(({ stages }) => stages?.[stage]));
-  const staged = known({ deep, rem, light });
-  const isWhole = sumOf(staged) !== undefined;
-  const isRemUnknown = parts.every(({ details }) => details.stages?.rem === undefined);
-  const isTaken = isWhole || (isRemUnknown && deep !== undefined && light !== undefined);
   return {
-    stages: known({ ...(isTaken && staged), awake: awake === undefined ? undefined : awake + gapS }),
-    asleepS: isWhole ? undefined : sum(({ stages = {}, asleepS }) => sumOf(stages) ?? asleepS),
-    unmeasuredS,
-    why: awake !== undefined && gapS > 0 ? [BETWEEN] : [],
+    stages: known({
+      ...(isTaken &&
+        Object.fromEntries(taken.map((stage) => [stage, sum(staged, ({ stages }) => stages?.[stage])]))),
+      awake: awake === undefined || !isAwakeKnown ? undefined : awake + gapS,
+    }),
+    asleepS: !isTaken ? asleepS : isTotalKnown ? stagedS : undefined,
+    unmeasuredS: (sum(parts, (details) => details.unmeasuredS) ?? 0) + lengthS(blank),
+    why: Object.keys(told).filter((why) => told[why]),
   };
+}
+
+function lengthS(parts: readonly Part[]): number {
+  return parts.reduce((sum, { record }) => sum + record.toMs - record.fromMs, 0) / 1000;
+}
+
+/** The sum of those that are known; undefined if none is. */
+function totalOf(values: readonly (number | undefined)[]): number | undefined {
+  const found = values.filter((value) => value !== undefined);
+  return found.length === 0 ? undefined : found.reduce((sum, value) => sum + value, 0);
 }

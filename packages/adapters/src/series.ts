@@ -27,11 +27,13 @@ export class Series {
   /**
    * @param field  named if the samples can't be right
    * @param source  the device or provider of the samples; without one they fit every sleep
+   * @param device  tells apart the devices of one source
    */
   constructor(
     readonly field: Field,
     samples: () => readonly Sample[],
     readonly source?: string,
+    readonly device: unknown = source,
   ) {
     this.readings = once(() => {
       const readings = samples().filter((one): one is Reading => isReading(one.value));
@@ -45,7 +47,7 @@ export class Series {
   /** Reads it, and holds no more of what it came in. */
   detached(): Series {
     const readings = this.readings();
-    return new Series(this.field.detached(), () => readings, this.source);
+    return new Series(this.field.detached(), () => readings, this.source, this.device);
   }
 }
 
@@ -61,6 +63,7 @@ export function series(
   at: string | ((item: Field) => number),
   value: string | ((item: Field) => number | undefined),
   source?: string,
+  device?: unknown,
 ): Series {
   const atMs = typeof at === 'string' ? (item: Field) => item.get(at).moment() : at;
   const valueOf = typeof value === 'string' ? (item: Field) => item.get(value).number() : value;
@@ -72,7 +75,24 @@ export function series(
     }
     return found;
   };
-  return new Series(field, samples, source);
+  return new Series(field, samples, source, device);
+}
+
+/** More than one person wears. Each costs time and memory, however few samples it has. */
+const DEVICES_MAX = 256;
+
+/**
+ * Items by their device or app.
+ * @throws AdapterError if there are too many of these
+ * @internal
+ */
+export function byDevice<Item, Device>(
+  field: Field,
+  items: readonly Item[],
+  deviceOf: (item: Item) => Device,
+): Map<Device, Item[]> {
+  const groups = grouped(items, deviceOf);
+  return groups.size <= DEVICES_MAX ? groups : field.fail(`has more than ${DEVICES_MAX} devices`);
 }
 
 /** The same, a series for each device or app: samples of two are no night of either. @internal */
@@ -83,7 +103,7 @@ export function seriesOfEach(
   value: Parameters<typeof series>[3],
   sourceOf: (item: Field) => string | undefined,
 ): Series[] {
-  return [...grouped(items, sourceOf)].map(([source, own]) => series(field, own, at, value, source));
+  return [...byDevice(field, items, sourceOf)].map(([source, own]) => series(field, own, at, value, source));
 }
 
 /**
@@ -121,17 +141,17 @@ export function ofDevice(
   series: readonly Series[],
   source: string | undefined,
 ): readonly Reading[] {
-  const bySource = new Map<string | undefined, Reading[]>();
+  const devices = new Map<unknown, { readonly source: string | undefined; readonly samples: Reading[] }>();
   for (const one of series) {
     const found = within(spans, one, signal);
     if (found.length === 0) continue;
-    const samples = bySource.get(one.source);
-    if (samples === undefined) bySource.set(one.source, found);
-    else for (const sample of found) samples.push(sample);
+    const known = devices.get(one.device);
+    if (known === undefined) devices.set(one.device, { source: one.source, samples: found });
+    else for (const sample of found) known.samples.push(sample);
   }
-  const general = bySource.get(undefined) ?? [];
-  bySource.delete(undefined);
-  const own = source === undefined ? [] : (bySource.get(source) ?? []);
-  const [most = []] = [...bySource.values()].toSorted((a, b) => b.length - a.length);
-  return [...general, ...(own.length > 0 ? own : most)];
+  const general = devices.get(undefined)?.samples ?? [];
+  devices.delete(undefined);
+  const all = [...devices.values()].toSorted((a, b) => b.samples.length - a.samples.length);
+  const most = all.find((one) => one.source === source) ?? all[0];
+  return [...general, ...(most?.samples ?? [])];
 }

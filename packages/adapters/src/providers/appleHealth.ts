@@ -3,10 +3,9 @@ import { isReading } from '../unitChecks.js';
 import { adapter, givenMoment, withinHours, type AdapterOptions } from '../adapt.js';
 import { listOf, type Field, type Sent } from '../field.js';
 import type { AdapterError } from '../adapterError.js';
-import { grouped } from '../ordered.js';
 import { pieceRecords, type SentPiece } from '../pieces.js';
 import { leftOf, readEach, type Left, type Records } from '../records.js';
-import { Series, type Reading } from '../series.js';
+import { byDevice, Series, type Reading } from '../series.js';
 import { DAY_MS, HOUR_MS } from '../zone.js';
 
 /**
@@ -61,7 +60,7 @@ function recordsIn(sent: Sent<AppleHealthInput>): Records {
   const left: Left[] = [];
   const samples = (type: string) => {
     const tell = (flaw: AdapterError) => void left.push(leftOf(flaw));
-    return [...grouped(ofType(type), sourceOf)].map(([source, own]) => {
+    return [...byDevice(list, ofType(type), sourceOf)].map(([source, own]) => {
       const found = readEach<Reading | undefined>(own, readingOf, tell).filter((one) => one !== undefined);
       return new Series(place.get(type), () => found, source);
     });

@@ -3,8 +3,7 @@ import { adapter, type AdapterOptions } from '../adapt.js';
 import { stretches } from '../durations.js';
 import { listOf, type Field, type Sent } from '../field.js';
 import { sleepRecords, type Records, type SentSleep } from '../records.js';
-import { grouped } from '../ordered.js';
-import { series, seriesOfEach } from '../series.js';
+import { byDevice, series, seriesOfEach } from '../series.js';
 
 /**
  * Health Connect (Android): the records by the names of their fields in
@@ -41,7 +40,7 @@ export const fromHealthConnect = /* @__PURE__ */ adapter(
 
 function recordsIn(sent: Sent<HealthConnectInput>): Records {
   const hearts = sent('heart_rate');
-  const ofApps = grouped(listOf(hearts, 'HeartRateRecord') ?? [], appOf);
+  const ofApps = byDevice(hearts, listOf(hearts, 'HeartRateRecord') ?? [], appOf);
   const samplesOf = (records: readonly Field[]) => records.flatMap((record) => record.get('samples').items());
   const breaths = sent('respiratory_rate');
   const rates = listOf(breaths, 'RespiratoryRateRecord');

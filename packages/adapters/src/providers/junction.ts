@@ -2,7 +2,7 @@ import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations } from '../durations.js';
 import { recordsOf, refuseOthers, type Field, type Sent } from '../field.js';
 import { sleepRecords, type Records, type SentSleep, type SleepDetails } from '../records.js';
-import { series, type Series } from '../series.js';
+import { byDevice, series, type Series } from '../series.js';
 import type { Span } from '../sleep.js';
 
 /**
@@ -83,20 +83,19 @@ function sleepOf(field: Field): SentSleep {
   };
 }
 
-/** A provider may have several devices: the one with the most samples. */
+/** A provider may have several devices. */
 function seriesOf(sent: Field): Series[] {
   if (sent.isAbsent) return [];
   if (!sent.isObject || sent.get('groups').isAbsent)
     sent.expected('the answer of a grouped timeseries, with groups');
-  return sent
-    .get('groups')
+  const groups = sent.get('groups');
+  const all = groups
     .entries()
-    .flatMap(([source, group]) => {
-      const all = group.items().map((device) => samplesOf(device.get('data'), source));
-      return all.toSorted((a, b) => b.readings().length - a.readings().length).slice(0, 1);
-    });
+    .flatMap(([source, group]) => group.items().map((device) => ({ source, device })));
+  const devices = byDevice(groups, all, (one) => one).keys();
+  return [...devices].map(({ source, device }) => samplesOf(device.get('data'), source, device));
 }
 
-function samplesOf(field: Field, source?: string): Series {
-  return series(field, field.items(), 'timestamp', 'value', source);
+function samplesOf(field: Field, source?: string, device?: Field): Series {
+  return series(field, field.items(), 'timestamp', 'value', source, device);
 }

@@ -106,7 +106,7 @@ function stagesOf(field: Field, span: Span) {
     };
   };
   const intervals = () =>
-    untilNext(changes.items().map(pointOf), span.toMs).filter(({ from, to }) => to > from);
+    untilNext(changes.items().map(pointOf), span.toMs).filter(({ from }) => from < span.toMs);
   const sums = { deep, rem, light, unknown, awake, asleep };
   return durations(phases.isAbsent ? evaluation : phases, span, 'seconds', sums, [changes, intervals]);
 }

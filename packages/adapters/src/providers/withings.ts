@@ -2,9 +2,9 @@ import type { Kind, Span } from '../sleep.js';
 import { adapter, type AdapterOptions } from '../adapt.js';
 import { durations, Stretches } from '../durations.js';
 import { Field, recordsOf, type Sent } from '../field.js';
-import { grouped, once } from '../ordered.js';
+import { once } from '../ordered.js';
 import { sleepRecords, type Records, type SentSleep } from '../records.js';
-import { Series } from '../series.js';
+import { byDevice, Series } from '../series.js';
 
 /**
  * Withings: https://developer.withings.com/api-reference (sleepv2-get, sleepv2-getsummary,
@@ -29,7 +29,7 @@ function recordsIn(sent: Sent<WithingsInput>): Records {
   const parts = seriesOf(sent('sleep'), 'get') ?? [];
   const seen = sent('activity');
   const moments = momentsOf(seen);
-  const samples = (name: string) => parts.map((part) => samplesOf(part.get(name)));
+  const samples = (name: string) => parts.map((part) => samplesOf(part.get(name), deviceOf(part)));
   const states = statesOf(parts);
   return {
     sleeps: sleepRecords(
@@ -37,8 +37,8 @@ function recordsIn(sent: Sent<WithingsInput>): Records {
       (one) => sleepOf(one, states),
       (time) => time.unixSeconds(),
     ),
-    heart: [...samples('hr'), ...byDevice(seen, moments, 'heart_rate')],
-    breath: [...samples('rr'), ...byDevice(seen, moments, 'rr')],
+    heart: [...samples('hr'), ...seriesOfActivity(seen, moments, 'heart_rate')],
+    breath: [...samples('rr'), ...seriesOfActivity(seen, moments, 'rr')],
   };
 }
 
@@ -60,12 +60,12 @@ function momentsOf(answer: Field): [seconds: string, values: Field][] {
 }
 
 /** A watch beside a mat is another device: its samples count for the night only if the sleep's own device has none. */
-function byDevice(
+function seriesOfActivity(
   activity: Field,
   moments: readonly [seconds: string, values: Field][],
   name: string,
 ): Series[] {
-  const groups = grouped(moments, ([, values]) => deviceOf(values) ?? '');
+  const groups = byDevice(activity, moments, ([, values]) => deviceOf(values) ?? '');
   const field = new Field(undefined, name, undefined, activity);
   return [...groups].map(([source, group]) => {
     const samples = () => group.map(([seconds, values]) => ({ at: secondsMs(seconds, values), value: values.get(name).number() })); // prettier-ignore
@@ -123,10 +123,10 @@ function statesOf(parts: readonly Field[]): () => Stretches {
 }
 
 /** An object of seconds since 1970 and values. */
-function samplesOf(field: Field): Series {
+function samplesOf(field: Field, source: string | undefined): Series {
   const samples = () =>
     field.entries().map(([seconds, value]) => ({ at: secondsMs(seconds, value), value: value.number() }));
-  return new Series(field, samples);
+  return new Series(field, samples, source);
 }
 
 function secondsMs(seconds: string, field: Field): number {

@@ -21,7 +21,8 @@ export interface LoopCall {
 }
 
 /** Messages from an event loop to the main thread. */
-export type FromEventLoop = { readonly hung: Hang } | { readonly traced: TracedRequest };
+export type FromEventLoop =
+  { readonly hung: Hang } | { readonly crashed: Error } | { readonly traced: TracedRequest };
 
 export interface EventLoopThreadData {
   readonly setup: EventLoopSetup;
@@ -70,5 +71,7 @@ function hold(): void {
 
 if (parentPort !== null) {
   const port = parentPort;
+  // The main thread ends the process. If this thread ended first, Node would abort: its sockets are open.
+  process.on('uncaughtException', (error) => port.postMessage({ crashed: error } satisfies FromEventLoop));
   port.once('message', (opened: Call<'open'>) => void answer(opened, () => runEventLoop(port)));
 }

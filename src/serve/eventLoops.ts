@@ -53,7 +53,9 @@ export async function openEventLoops(
       servers.push(await openEventLoopThread(data, events, traces));
     }
   } catch (error) {
-    await joined(servers, addressOf(0)).close();
+    const opened = joined(servers, addressOf(0));
+    await opened.drain();
+    await opened.close();
     throw error;
   } finally {
     await release();
@@ -110,6 +112,7 @@ async function openEventLoopThread(
   });
   thread.on('message', (message: FromEventLoop) => {
     if ('hung' in message) return events.onHung(message.hung);
+    if ('crashed' in message) return events.onCrash(message.crashed);
     traces?.received();
     events.onTraced?.(message.traced);
   });

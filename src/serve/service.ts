@@ -393,11 +393,11 @@ class Service {
       code,
       signal,
       endsMs: Math.max(performance.now() + startMs, graceEndsMs),
-      settled: () => [
-        // An interrupted start may still open it.
-        Promise.allSettled([this.starting]).then(() => this.admin?.close()),
-        Promise.resolve(this.eventLoops?.halt()),
-      ],
+      settled: () => {
+        // An interrupted start may still open them.
+        const started = Promise.allSettled([this.starting]);
+        return [started.then(() => this.admin?.close()), started.then(() => this.eventLoops?.halt())];
+      },
       hasWorkers: () => this.eventLoops !== undefined && !this.isClosed,
     });
   }

@@ -119,6 +119,13 @@ const CASES: Readonly<Record<string, Case>> = {
     act: (server) => server.signal('SIGUSR2'),
     exit: DEFECT,
   },
+  'a defect of an event loop on a thread of its own': {
+    loops: 2,
+    trouble: 'defective-loops',
+    before: predict,
+    act: (server) => server.signal('SIGUSR2'),
+    exit: DEFECT,
+  },
   'no address space for another thread': {
     loops: 1,
     before: async ({ pid }) => leaveNoAddressSpace(pid),

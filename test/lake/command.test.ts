@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { chownSync, openSync, readFileSync, readdirSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text as wholeText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -28,6 +28,30 @@ t.test('a worker that hangs ends the run, and is told', { skip: skipElsewhere },
     stderr: /a worker hangs after line 0: .*"worker 1 for scores.*"state":"S"/,
   });
 });
+
+t.test(
+  'a worker that hangs takes no row from the next run, while another ends its own',
+  { skip: skipElsewhere },
+  async (t) => {
+    const path = fileOf(
+      t,
+      'a.ndjson',
+      textOf([...nights(255), { age: BAD_AGES.lags }, ...nights(255), { age: BAD_AGES.hangs }]),
+    );
+    const env = {
+      ...HANGS_SOON,
+      ACUITY_WORKERS: '2',
+      NODE_OPTIONS: FAULTY.join(' '),
+      [PIPE_VARIABLE]: makePipe(t),
+    };
+    const out = join(dirname(path), 'out');
+    // A process that starves may be killed before its end.
+    const { code, stderr } = await acuity(['score', '--out-dir', out, path], env);
+    t.ok([70, null].includes(code), `${code}: ${stderr}`);
+    t.match(stderr, /a worker hangs/);
+    t.strictSame(readdirSync(out), ['_a.acuity.lock'], stderr);
+  },
+);
 
 t.test('a reader that stops reading is no hang; one that goes away ends the work', async (t) => {
   const { child, stdout, closed } = started(t, ['score'], HANGS_SOON);

@@ -148,8 +148,10 @@ export class RowPlace implements ScoreHandler {
   }
 
   failed(cause: 'expired' | 'fault'): void {
+    // No deadline bounds a row: a worker hangs. The process is about to end, and the next run scores the row.
+    if (cause === 'expired') return;
     this.follower?.done(this, undefined);
-    this.job.refuse(this.index, cause === 'expired' ? PROBLEMS.overloaded : PROBLEMS.internal);
+    this.job.refuse(this.index, PROBLEMS.internal);
   }
 }
 

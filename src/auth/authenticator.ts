@@ -14,6 +14,11 @@ export interface KeyEntry {
   readonly dailyMax: number | null;
 }
 
+/** Whether the key is accepted at that time; never if its end is no number. */
+export function isUsable({ usableUntilMs }: Pick<KeyEntry, 'usableUntilMs'>, nowMs: number): boolean {
+  return nowMs < usableUntilMs;
+}
+
 export interface IndexedRecord extends KeyEntry {
   /** SHA-256 of the key, base64url. */
   readonly digest: string;
@@ -53,7 +58,7 @@ export class Authenticator {
     // Before the cache, because a look-up reads the whole string.
     if (key.length !== KEY_LENGTH) return 'invalid';
     const known = this.#verified.get(key);
-    if (known !== undefined && nowMs < known.usableUntilMs) return known;
+    if (known !== undefined && isUsable(known, nowMs)) return known;
     return this.#verify(key, nowMs);
   }
 
@@ -68,7 +73,7 @@ export class Authenticator {
   #verify(key: string, nowMs: number): KeyEntry | Rejection {
     if (!isWellFormed(key)) return 'invalid';
     const record = this.#records.get(this.#digest(key).toString('base64url'));
-    if (record === undefined || nowMs >= record.usableUntilMs) {
+    if (record === undefined || !isUsable(record, nowMs)) {
       this.#verified.delete(key);
       return 'invalid';
     }

@@ -2,7 +2,7 @@
 import type { Clock } from '../base/clock.js';
 import { asError } from '../base/errors.js';
 import { Observer, type Repeat } from '../base/observer.js';
-import type { IndexedRecord } from './authenticator.js';
+import { isUsable, type IndexedRecord } from './authenticator.js';
 import { usableUntilMs } from './lifecycle.js';
 import type { Limits } from './limits/limits.js';
 import { EmptyStoreError, KeyStoreError, ReadOnlyStoreError, type KeyRecord } from './record.js';
@@ -56,8 +56,6 @@ export class Keyring {
   /** Problems of single records that were reported already. */
   readonly #reported = new Set<string>();
   #records: readonly IndexedRecord[] = [];
-  /** Until then one of them is usable. */
-  #lastUsableMs = -Infinity;
   #seenMs: number;
   #stopWatching: () => void = () => undefined;
   #saving: Observer | undefined;
@@ -86,7 +84,8 @@ export class Keyring {
 
   /** Whether the store holds a key that is usable now. */
   get hasUsable(): boolean {
-    return this.#lastUsableMs > this.#options.clock.nowMs();
+    const nowMs = this.#options.clock.nowMs();
+    return this.#records.some((record) => isUsable(record, nowMs));
   }
 
   async open(): Promise<void> {
@@ -152,11 +151,7 @@ export class Keyring {
     this.unreadable = unreadable.length;
     this.revocationsLost = 0;
     this.#records = records.flatMap((record) => this.#indexed(record) ?? []);
-    this.#lastUsableMs = -Infinity;
-    for (const record of this.#records) {
-      this.#byIndex[record.keyIndex] = record;
-      this.#lastUsableMs = Math.max(this.#lastUsableMs, record.usableUntilMs);
-    }
+    for (const record of this.#records) this.#byIndex[record.keyIndex] = record;
     const without = records.length - this.#records.length;
     if (without > 0)
       this.#reportOnce(

@@ -1,5 +1,6 @@
 /** The life of a key: issued, renewed, rotated, expired, revoked. */
 import { DAY_MS } from '../base/days.js';
+import { isUsable } from './authenticator.js';
 import { createKey, digestOf, randomBase62, type KeyKind } from './key.js';
 import { KeyStoreError, type KeyRecord } from './record.js';
 import type { Amendment } from './store.js';
@@ -58,7 +59,7 @@ export function issue(order: KeyOrder, nowMs: number): IssuedKey {
 
 export function stateOf(record: KeyRecord, nowMs: number): KeyState {
   if (record.revokedAt !== null) return 'revoked';
-  return nowMs < usableUntilMs(record) ? 'valid' : 'expired';
+  return isUsable({ usableUntilMs: usableUntilMs(record) }, nowMs) ? 'valid' : 'expired';
 }
 
 /** First epoch ms at which the key is refused: `Infinity` for never, `-Infinity` for a revoked key. */

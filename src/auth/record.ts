@@ -1,11 +1,16 @@
 /** The stored record of a key, and the errors of its store. */
 import Type from 'typebox';
 import { Compile } from 'typebox/compile';
+import { isOnCalendar } from '../base/days.js';
 import { OperatorError } from '../base/errors.js';
 import { systemReason } from '../base/files/fileError.js';
 import { FileLockError } from '../base/files/fileLock.js';
 
-const Time = Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?Z$' });
+const Time = Type.Refine(
+  Type.String({ pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?Z$' }),
+  (text) => isOnCalendar(text) && !Number.isNaN(Date.parse(text)),
+  () => 'must be a time that there is',
+);
 const Limit = Type.Union([Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }), Type.Null()]);
 const Schema = Type.Object({
   /** Identifies the key to operators, in logs and in metrics. Not a secret. */

@@ -9,7 +9,7 @@ import {
   type IssuedKey,
   type KeyOrder,
 } from '../auth/lifecycle.js';
-import { dateOf, dayAt } from '../base/days.js';
+import { dateOf, dayAt, isOnCalendar } from '../base/days.js';
 import type { KeyKind } from '../auth/key.js';
 import { openStores, placeOf, storesAt } from '../auth/location.js';
 import { KeyStoreError, type KeyRecord } from '../auth/record.js';
@@ -298,13 +298,6 @@ function isoDate(text: string): string {
   const time = new Date(text.includes('T') && !/(Z|[+-]\d\d:\d\d)$/.test(text) ? `${text}Z` : text);
   if (ISO_DATE.test(text) && isOnCalendar(text) && hasFourDigitYear(time)) return time.toISOString();
   throw new InvalidArgumentError('It must be an ISO 8601 date, as 2030-01-31 or 2030-01-31T12:00:00Z.');
-}
-
-/** `Date` turns 31 February into 2 March. */
-function isOnCalendar(text: string): boolean {
-  const date = text.slice(0, '2030-01-31'.length);
-  const midnight = new Date(date);
-  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(date);
 }
 
 /** An offset can lead beyond the years that ISO 8601 writes with four digits. False for an invalid date. */

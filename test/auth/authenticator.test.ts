@@ -72,6 +72,15 @@ t.test('unknown, expired and revoked keys take the same path each time', async (
   }
 });
 
+t.test('a key whose end is no number is refused, before and after it was verified', async (t) => {
+  const { outcomes, replace } = known({ usableUntilMs: NaN });
+  t.strictSame(outcomes(2), ['invalid', 'invalid']);
+  replace({});
+  t.strictSame(outcomes(1), ['admitted']);
+  replace({ usableUntilMs: NaN });
+  t.strictSame(outcomes(1), ['invalid']);
+});
+
 t.test('a verified key expires at its moment', async (t) => {
   const { outcomes, clock, hashes } = known({ usableUntilMs: MORNING_MS + 1000 });
   outcomes(1);

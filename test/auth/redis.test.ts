@@ -249,6 +249,22 @@ t.test('one record that can’t be read is skipped, and said; the others count',
   t.pass('a key whose record is gone is refused');
 });
 
+t.test('a key with an end that is no date is refused, and named', { skip }, async (t) => {
+  const { id, key } = await issueAt(t, url, { kind: 'live' });
+  const [record] = await (await openAt(t, url)).keys.list();
+  await store.say(
+    'HSET',
+    'acuity:keys',
+    id,
+    JSON.stringify({ ...record, expiresAt: '2025-13-01T00:00:00Z' }),
+  );
+  const replica = await startReplica(t, url);
+  t.notOk(replica.ask(key));
+  t.notOk(replica.keyring.hasUsable);
+  t.match(replica.problems.join(), `the record "${id}" in the key store can't be read`);
+  t.match(await command(t, url, 'list'), `"${id}": this record can't be read`);
+});
+
 /** What `acuity keys` prints. */
 async function command(t: Test, location: string, ...argv: string[]): Promise<string> {
   const ran = await commanded(t, (program) => registerKeys(program, () => location), ['keys', ...argv]);

@@ -224,6 +224,8 @@ t.test('a damaged file is refused, and never written over', async (t) => {
     'with a record that lacks a field': version1({ ...record, digest: undefined }),
     'with a digest that is none': version1({ ...record, digest: 'abc' }),
     'with a rate of zero': version1({ ...record, ratePerS: 0 }),
+    'with an end that is no date': version1({ ...record, expiresAt: '2025-13-01T00:00:00Z' }),
+    'with a day that no month has': version1({ ...record, expiresAt: '2025-02-30T00:00:00Z' }),
     'with a key twice': version1(record, record),
   })) {
     const { path, store } = fileAt(t, { 'keys.json': text });

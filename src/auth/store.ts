@@ -45,13 +45,10 @@ export abstract class KeyStore {
     this.#pollMs = pollMs;
   }
 
-  /** Whether there is no store yet. */
-  async isNew(): Promise<boolean> {
-    await this.#refreshed();
-    return this.#known === undefined;
-  }
+  /** The keys that are there, for commands: they mend a store that has lost some. Undefined: there is no store yet. */
+  abstract stored(): Promise<StoredKeys | undefined>;
 
-  /** Every key; none if there is no store yet. */
+  /** The keys for a server to start with, as `watch` takes them; none if there is no store yet. */
   async read(): Promise<StoredKeys> {
     await this.#refreshed();
     return this.#known ?? { records: [], unreadable: [] };
@@ -78,7 +75,10 @@ export abstract class KeyStore {
     };
   }
 
-  /** Reads the keys if they may have changed since they were last read; undefined: they have not. */
+  /**
+   * Reads the keys, for a server, if they may have changed since then; undefined: they have not. Rejects where what is
+   * there is no answer, so that the server keeps what it has.
+   */
   protected abstract refresh(): Promise<StoredKeys | undefined>;
 
   /** Calls `look` at once, and where the store tells of a change, until the returned function is called. */
@@ -99,9 +99,9 @@ export abstract class KeyStore {
     return keys;
   }
 
-  /** The records alone. */
+  /** The records of `stored` alone. */
   async list(): Promise<readonly KeyRecord[]> {
-    return (await this.read()).records;
+    return recordsOf(await this.stored());
   }
 
   /** Adds a key; creates the store if there is none yet. */

@@ -85,7 +85,7 @@ export function registerKeys(program: Command, keysLocation: () => string, clock
       stores = await openStores(location);
       place = placeOf(location);
       const { keys: store, usage, spread } = stores;
-      if (await store.isNew()) news = NEW;
+      if ((await store.stored()) === undefined) news = NEW;
       const report = await command({ store, usage, spread, nowMs: clock.nowMs() });
       keys.configureOutput().writeOut?.(`${json ? JSON.stringify(report.json) : report.text}\n`);
       keys.configureOutput().writeErr?.(`key store: ${place}${news}\n`);
@@ -160,8 +160,9 @@ async function issueAt({ store, nowMs }: CommandContext, order: KeyOrder): Promi
 }
 
 async function listAt({ store, nowMs }: CommandContext): Promise<Report> {
-  if (await store.isNew()) throw new KeyStoreError('there is no key store at this place yet');
-  const { records, unreadable } = await store.read();
+  const stored = await store.stored();
+  if (stored === undefined) throw new KeyStoreError('there is no key store at this place yet');
+  const { records, unreadable } = stored;
   const keys = records.map((record) => viewOf(record, nowMs));
   const skipped = unreadable.map(
     (name) => `\n${JSON.stringify(name)}: this record can't be read by this version, its key is refused`,

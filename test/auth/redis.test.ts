@@ -1,9 +1,10 @@
 import { connect, createServer, type Socket } from 'node:net';
+import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { openKeyring } from '#acuity/auth/keyring.js';
 import { issue, revoked, type KeyOrder } from '#acuity/auth/lifecycle.js';
 import { Limits } from '#acuity/auth/limits/limits.js';
-import { openStores } from '#acuity/auth/location.js';
+import { openStores, storesAt } from '#acuity/auth/location.js';
 import { RedisAddress } from '#acuity/auth/redis/redisConnection.js';
 import type { KeyStores, Ledger } from '#acuity/auth/store.js';
 import { systemClock } from '#acuity/base/clock.js';
@@ -190,6 +191,27 @@ t.test('a store that is gone, and comes back', { skip }, async (t) => {
     await until(() => !first.keyring.isStoreEmpty);
     t.ok(first.ask(key));
   });
+});
+
+t.test('commands work on a store that has lost its token, or its records', { skip }, async (t) => {
+  const { id, key } = await issueAt(t, url, { kind: 'live' });
+  const { id: other } = await issueAt(t, url, { kind: 'live' });
+  const replica = await startReplica(t, url, 60_000);
+  await store.say('DEL', 'acuity:keys:token');
+  await until(() => replica.keyring.isStoreEmpty);
+  t.match(await command(t, url, 'list'), new RegExp(`${id}.*valid`));
+  t.match(await command(t, url, 'usage'), /^no predictions/);
+  t.match(await command(t, url, 'revoke', id), `${id} is revoked since`);
+  await until(() => !replica.keyring.isStoreEmpty);
+  t.notOk(replica.ask(key), 'the change wrote a token');
+
+  const file = join(t.testdir(), 'keys.json');
+  for (const record of await (await openAt(t, url)).keys.list())
+    await storesAt(`file:${file}`).keys.insert(record);
+  await store.say('RENAME', 'acuity:keys', 'lost');
+  t.match(await command(t, url, 'list'), /^no keys/);
+  t.match(await command(t, url, 'revoke', other), /there is no key/);
+  t.match(await command(t, url, 'import', file), /^2 keys imported/);
 });
 
 t.test('where the way of pushes is shut, keys are looked at all the same', { skip }, async (t) => {

@@ -149,7 +149,7 @@ for (const { name, skip, place } of PLACES) {
     t.test('a watcher learns of each change by any process, until it stops', async (t) => {
       const open = await place(t);
       const { keys } = await open();
-      await keys.list();
+      await keys.read();
       const { told, seen, stop } = watched(t, keys);
       await until(() => seen() > 0);
       t.strictSame(told, [], 'nothing changed');
@@ -290,7 +290,7 @@ for (const { moment, operation, isWritten } of crashes) {
 
 t.test('a change between the reading and the watching is not missed', async (t) => {
   const { path, store } = fileAt(t);
-  await store.list();
+  await store.read();
   await new FileKeyStore(path).insert(newRecord('a'));
   const { told } = watched(t, store);
   await until(() => told.length > 0);
@@ -300,7 +300,7 @@ t.test('a change between the reading and the watching is not missed', async (t) 
 t.test('a watcher hears once of a damaged or lost file, and again when it is whole', async (t) => {
   const { folder, path, store } = fileAt(t);
   await store.insert(newRecord('a'));
-  await store.list();
+  await store.read();
   const { told } = watched(t, store);
   const next = async (): Promise<string> => {
     await until(() => told.length > 0);

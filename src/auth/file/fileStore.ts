@@ -28,8 +28,12 @@ export class FileKeyStore extends KeyStore {
 
   override async insertFirst(record: KeyRecord): Promise<boolean> {
     // Check without the lock first, so that a store on a read-only disk works.
-    if (this.#keysIn((await this.#look()).text) !== undefined) return false;
+    if ((await this.stored()) !== undefined) return false;
     return super.insertFirst(record);
+  }
+
+  async stored(): Promise<StoredKeys | undefined> {
+    return this.#keysIn((await this.#look()).text);
   }
 
   protected async refresh(): Promise<StoredKeys | undefined> {
@@ -54,7 +58,7 @@ export class FileKeyStore extends KeyStore {
   }
 
   async #rewrite(path: string, change: Change): Promise<boolean> {
-    const keys = change(this.#keysIn((await this.#look()).text));
+    const keys = change(await this.stored());
     if (keys === undefined) return false;
     await this.#files.removeLeftovers(path);
     await this.#files.replaceFile(path, `${JSON.stringify({ version: VERSION, keys }, null, 1)}\n`);

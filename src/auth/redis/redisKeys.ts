@@ -54,6 +54,11 @@ export class RedisKeyStore extends KeyStore {
     await super.insert(record);
   }
 
+  async stored(): Promise<StoredKeys | undefined> {
+    const snapshot = await this.#readAll();
+    return isNothing(snapshot) ? undefined : snapshot;
+  }
+
   protected override listen(look: () => Promise<void>): () => void {
     const listener = this.#listen(() => void look());
     // The ping finds a lost listener and reconnects it. `look` reports its errors.

@@ -219,10 +219,13 @@ function recordsOf(stored: StoredKeys | undefined): readonly KeyRecord[] {
 }
 
 function unknownKey(id: string, stored: StoredKeys | undefined): KeyStoreError {
-  const name = JSON.stringify(id);
-  if (stored?.unreadable.includes(id) !== true) return new KeyStoreError(`there is no key ${name}`);
+  // What was given may be a key: it is quoted only if the store has it as an id.
+  if (stored?.unreadable.includes(id) !== true)
+    return new KeyStoreError(
+      'there is no key with that id: commands take the id that "acuity keys list" shows, never the key',
+    );
   return new KeyStoreError(
-    `the record of ${name} can't be read by this version, so the key is refused; change it with the version that wrote it`,
+    `the record of ${JSON.stringify(id)} can't be read by this version, so the key is refused; change it with the version that wrote it`,
   );
 }
 

@@ -120,7 +120,7 @@ const misuses: readonly (readonly [argv: string, reason: RegExp])[] = [
   [`issue --kind demo --label ${'x'.repeat(201)}`, /at most 200/],
   ['issue --kind demo more', /too many arguments/],
   ['renew', /missing required argument/],
-  ['renew key_unknown', /no key "key_unknown"/],
+  ['renew key_unknown', /no key with that id/],
   ['revoke key_unknown', /no key/],
   ['rotate key_unknown', /no key/],
   ['delete key_unknown', /unknown command/],
@@ -135,6 +135,17 @@ t.test('misuse is refused in one line', async (t) => {
     t.match(said, /^[^\n]+\n$/);
   }
   t.equal((await operator.run('list')).code, 1, 'no store was made');
+});
+
+t.test('a key in the place of an id is not repeated', async (t) => {
+  const operator = operatorAt(t, t.testdir());
+  const { key } = await operator.json<Issued>('issue', '--kind', 'live');
+  for (const command of ['renew', 'revoke', 'rotate']) {
+    const { code, stdout, said } = await operator.run(command, key);
+    t.strictSame([code, stdout], [1, '']);
+    t.match(said, /^error: there is no key with that id: .*"acuity keys list" shows, never the key/);
+    t.notMatch(said, key.slice(8, 40));
+  }
 });
 
 t.test('a shared store that is not there is told in one line, without its password', async (t) => {

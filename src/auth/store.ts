@@ -225,7 +225,7 @@ function unknownKey(id: string, stored: StoredKeys | undefined): KeyStoreError {
       'there is no key with that id: commands take the id that "acuity keys list" shows, never the key',
     );
   return new KeyStoreError(
-    `the record of ${JSON.stringify(id)} can't be read by this version, so the key is refused; change it with the version that wrote it`,
+    `the record of ${JSON.stringify(id)} can't be read by this version, so the key is refused; change it with the version that wrote it, or remove it from the store`,
   );
 }
 

@@ -287,6 +287,24 @@ t.test('a key with an end that is no date is refused, and named', { skip }, asyn
   t.match(await command(t, url, 'list'), `"${id}": this record can't be read`);
 });
 
+t.test('records of one key are skipped and named, and all others change', { skip }, async (t) => {
+  const { id, key } = await issueAt(t, url, { kind: 'live' });
+  const other = await issueAt(t, url, { kind: 'live' });
+  const records = await (await openAt(t, url)).keys.list();
+  const copy = { ...records.find((record) => record.id === id), id: 'key_copy' };
+  await store.say('HSET', 'acuity:keys', copy.id, JSON.stringify(copy));
+  const replica = await startReplica(t, url);
+  t.notOk(replica.ask(key), 'which of the two records holds is not known');
+  t.ok(replica.ask(other.key));
+  t.equal(replica.keyring.unreadable, 2);
+  for (const name of [id, copy.id]) {
+    t.match(replica.problems.join(), `the record "${name}"`);
+    t.match(await command(t, url, 'list'), `"${name}": this record can't be read`);
+  }
+  t.match(await command(t, url, 'revoke', other.id), `${other.id} is revoked since`);
+  t.match(await command(t, url, 'issue', '--kind', 'live'), /^id /);
+});
+
 /** What `acuity keys` prints. */
 async function command(t: Test, location: string, ...argv: string[]): Promise<string> {
   const ran = await commanded(t, (program) => registerKeys(program, () => location), ['keys', ...argv]);

@@ -154,14 +154,18 @@ function isNothing(snapshot: Snapshot): boolean {
 }
 
 function recordsIn(fields: ReadonlyMap<string, string>): StoredKeys {
-  const records: KeyRecord[] = [];
-  const unreadable: string[] = [];
-  for (const [id, text] of fields) {
+  const sound = [...fields].flatMap(([id, text]) => {
     const read = [parsedJson(text)];
-    if (areRecords(read) && read[0]?.id === id) records.push(...read);
-    else unreadable.push(id);
-  }
+    return areRecords(read) && read[0]?.id === id ? read : [];
+  });
+  const idOf = new Map(sound.map(({ digest, id }) => [digest, id]));
+  // Of two records of one key none tells which of them holds.
+  const shared = new Set(
+    sound.filter(({ digest, id }) => idOf.get(digest) !== id).map(({ digest }) => digest),
+  );
+  const records = sound.filter(({ digest }) => !shared.has(digest));
   const placeOf = ({ createdAt, id }: KeyRecord): string => `${createdAt} ${id}`;
   records.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
-  return { records, unreadable: unreadable.toSorted() };
+  const read = new Set(records.map(({ id }) => id));
+  return { records, unreadable: [...fields.keys()].filter((id) => !read.has(id)).toSorted() };
 }

@@ -198,6 +198,20 @@ t.test('the file keeps its owner when root writes it', { skip: process.geteuid?.
   t.match(await stat(path), { uid: 12_345, gid: 23_456 });
 });
 
+t.test(
+  'what root writes in a folder of another is its owner’s',
+  { skip: process.geteuid?.() !== 0 },
+  async (t) => {
+    const { folder, path, store } = fileAt(t);
+    await chown(folder, 12_345, 23_456);
+    await store.insert(newRecord());
+    t.match(await stat(path), { uid: 12_345, gid: 23_456 }, 'the first key');
+    await chown(path, 0, 0);
+    await store.insert(newRecord());
+    t.match(await stat(path), { uid: 12_345, gid: 23_456 }, 'a key after root put the file there');
+  },
+);
+
 t.test('a link to the file stays a link', async (t) => {
   const { folder, path, store } = fileAt(t, { elsewhere: {} });
   const real = new FileKeyStore(join(folder, 'elsewhere', 'real.json'));

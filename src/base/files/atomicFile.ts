@@ -42,7 +42,7 @@ export function partialName(path: string): string {
 }
 
 /**
- * Writes `texts` to `path`, readable only by its owner, who stays the same. A crash at any moment leaves either the old or
+ * Writes `texts` to `path`, readable only by its owner: `ownerOf`. A crash at any moment leaves either the old or
  * the new file, complete and on the disk, and perhaps a leftover for `removeLeftovers`.
  */
 export function replaceFile(path: string, texts: Iterable<string>): void {
@@ -143,8 +143,11 @@ interface Owner {
   readonly gid: number;
 }
 
+/** The file's; where root writes a new one, or its own, the folder's: the server that reads it may not be root. */
 function ownerOf(path: string): Owner | undefined {
-  return ifPresentSync(() => statSync(path));
+  const owner = ifPresentSync(() => statSync(path));
+  const isRoots = process.geteuid?.() === 0 && (owner?.uid ?? 0) === 0;
+  return isRoots ? statSync(dirname(path)) : owner;
 }
 
 /** The rename survives a power cut only once the folder is on the disk. */

@@ -11,6 +11,7 @@ import { answer } from './jsonAnswer.js';
 import type { ProcessState } from './measurements.js';
 import { METRICS_TYPE } from './metricsExport.js';
 import { pageAt } from './pages.js';
+import { UNSEEN_S } from './symptoms.js';
 import { answerTry, TRY_PATH, type TryScore } from './tryDesk.js';
 
 export interface ListenerOptions {
@@ -66,9 +67,11 @@ export async function listenAdmin(
     if (path !== '/healthz' && path !== '/readyz') return undefined;
     if (blocked.any) return [503, 'blocked'];
     if (path === '/healthz') return [200, 'alive'];
-    const { isReady, isStoreEmpty } = state();
-    const note = isStoreEmpty ? ', but the key store is empty' : '';
-    return isReady ? [200, `ready${note}`] : [503, `not ready${note}`];
+    const { isReady, isStoreEmpty, keyStoreAgeMs } = state();
+    const isUnseen = keyStoreAgeMs > 1000 * UNSEEN_S;
+    const note = isStoreEmpty ? 'empty' : isUnseen ? 'out of reach' : undefined;
+    const said = note === undefined ? 'ready' : `ready, but the key store is ${note}`;
+    return isReady ? [200, said] : [503, `not ${said}`];
   };
 
   const respond = async (request: IncomingMessage, response: ServerResponse, path: string): Promise<void> => {

@@ -63,7 +63,7 @@ const percent = (share: number): string => {
 /** This file alone holds thresholds. */
 const BUSY = { amber: 0.75, red: 0.9 } as const;
 /** Revocations count within a second: a store not seen for longer than this is out of reach. */
-const UNSEEN_S = 5;
+export const UNSEEN_S = 5;
 /** A busy loop without a core for this share of the time competes for cores. */
 const WITHOUT_CORE = { amber: 0.25, red: 0.4 } as const;
 /** One late or refused request is worth a look, but no alarm. */

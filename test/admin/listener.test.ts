@@ -20,6 +20,12 @@ t.test('alive is alive; ready says whether requests are taken', async (t) => {
   t.match(await get('/readyz?verbose'), { status: 200, body: '{"status":"ready"}' });
   state.isStoreEmpty = true;
   t.match(await get('/readyz'), { status: 200, body: '{"status":"ready, but the key store is empty"}' });
+  state.isStoreEmpty = false;
+  state.keyStoreAgeMs = 60_000;
+  t.match(await get('/readyz'), {
+    status: 200,
+    body: '{"status":"ready, but the key store is out of reach"}',
+  });
   t.equal((await get('/readyz', 'POST')).status, 405);
 });
 

@@ -4,7 +4,7 @@ import { Limits, type KeyLimits } from '#acuity/auth/limits/limits.js';
 import { dayAt } from '#acuity/base/days.js';
 import { KeyStoreError } from '#acuity/auth/record.js';
 import { RedisCounts } from '#acuity/auth/redis/redisCounts.js';
-import { usageKey } from '#acuity/auth/redis/redisNames.js';
+import { countsKey, usageKey } from '#acuity/auth/redis/redisNames.js';
 import { MemoryStore } from '../faults/simulation/store.js';
 
 /** What docs/FLEET.md promises of rates, quotas and counts, at a store in memory; redis.test.ts has what takes a real one. */
@@ -111,6 +111,22 @@ t.test('a replica that was quiet writes no sum with what it once knew of the oth
   await quiet.counts.save();
   t.equal(fleet.usage(), 30);
 });
+
+for (const stray of ['Infinity Infinity', '1e300 1e300', '1.5 1.5', 'x'])
+  t.test(`a stray count in the store counts nothing: ${stray}`, async (t) => {
+    const fleet = await Fleet.of(2, { ratePerS: 40, dailyMax: 30 });
+    const day = dayAt(fleet.ms);
+    fleet.store.send(['HSET', countsKey(day, 'key_1'), 'stray', stray]);
+    fleet.store.send(['HSET', usageKey(day), 'key_1', stray]);
+    await fleet.pass(1500);
+    let answered = 0;
+    for (let turn = 0; turn < 20; turn++) {
+      answered += fleet.ask(4);
+      await fleet.pass(500);
+    }
+    t.equal(answered, 30);
+    t.equal(fleet.usage(), 30);
+  });
 
 t.test('a key that comes back after days leaves the sums of its last day as they are', async (t) => {
   const fleet = await Fleet.of(2, { ratePerS: null, dailyMax: null });

@@ -305,13 +305,18 @@ export class RedisCounts implements Ledger {
       if (sum === undefined || dailyMax === null || (count && this.#due.has(count))) continue;
       const tally = limits.tally(keyIndex, key, clock.nowMs());
       const used = tally.day === day ? tally.used : 0;
-      this.#share(keyIndex, day, used, dailyMax - Math.max(used, Number(sum)));
+      this.#share(keyIndex, day, used, dailyMax - Math.max(used, numberIn(sum)));
     }
   }
 }
 
-/** A field of a count; what can't be read counts nothing. */
 function countIn(field: string): { readonly used: number; readonly taken: number } {
-  const [used = NaN, taken = NaN] = field.split(' ').map(Number);
-  return { used: used >= 0 ? used : 0, taken: taken >= 0 ? taken : 0 };
+  const [used = '', taken = ''] = field.split(' ');
+  return { used: numberIn(used), taken: numberIn(taken) };
+}
+
+/** A count that can't be read counts nothing. */
+function numberIn(text: string): number {
+  const number = Number(text);
+  return Number.isSafeInteger(number) && number >= 0 ? number : 0;
 }

@@ -80,9 +80,9 @@ export const STAGES = ['receive', 'read', 'queue', 'dispatch', 'infer', 'reply',
 
 /**
  * How a caller was lost before its answer. `pipelined`: more bytes came in one packet with the request, and at them the
- * HTTP library closes the connection.
+ * HTTP library closes the connection. `inPieces`: the body came in too many pieces, at which the service closes it.
  */
-export const GONE_CAUSES = ['hungUp', 'pipelined'] as const;
+export const GONE_CAUSES = ['hungUp', 'pipelined', 'inPieces'] as const;
 export type GoneCause = (typeof GONE_CAUSES)[number];
 
 export const GC_KINDS = ['minor', 'major', 'incremental', 'weak'] as const;
@@ -117,7 +117,7 @@ export const METRICS = {
   gone: {
     type: 'counter',
     name: 'acuity_callers_gone_total',
-    help: 'Requests whose connection ended before the answer, by cause: the caller hung up, or sent another request, or bytes beyond the length, in the same packet (pipelined), at which the HTTP library closes it',
+    help: 'Requests whose connection ended before the answer, by cause: the caller hung up, or sent another request, or bytes beyond the length, in the same packet (pipelined), at which the HTTP library closes it; or sent its body in too many chunks of a few bytes (inPieces), at which the service closes it',
     labels: { cause: GONE_CAUSES },
   },
   bodyBytes: {

@@ -1,7 +1,7 @@
 import type { HttpResponse } from 'uWebSockets.js';
 import type { BodyBudget, BudgetOutcome } from './bodyBudget.js';
 import type { BodyBuffers } from './bodyBuffers.js';
-import { furtherBlocks } from './prices.js';
+import { BodyMeter, type MeterListener, meterBody } from './bodyMeter.js';
 
 /**
  * Collects a request's body. A body that arrives in one piece, as most do, is never copied, even if its head
@@ -10,8 +10,9 @@ import { furtherBlocks } from './prices.js';
  * @returns a function to call when the request is aborted
  */
 export function collectBody(res: HttpResponse, options: BodyOptions, listener: BodyListener): () => void {
-  const body = new Body(options, listener);
-  res.onData((chunk, isLast) => body.take(chunk, isLast));
+  const meter = new BodyMeter();
+  const body = new Body(options, listener, meter);
+  meterBody(res, { meter, isPaid: true }, listener, (chunk, isLast) => body.take(chunk, isLast));
   return () => body.end();
 }
 
@@ -27,23 +28,19 @@ export interface BodyOptions {
   readonly isKept?: boolean;
 }
 
-export interface BodyListener {
+export interface BodyListener extends MeterListener {
   /** The whole body. `bytes` are valid until this returns; for a kept body, until `giveBack` is called. */
   complete(bytes: Uint8Array, giveBack: () => void): void;
   /** More than `bytesMax` arrived; the rest, if any, is not read. */
   tooLarge(come: ComeSoFar): void;
   /** The budget for unfinished bodies, or the holder's share of it, is used up. */
   overBudget(cause: Exclude<BudgetOutcome, 'taken'>, come: ComeSoFar): void;
-  /**
-   * This many blocks of `BLOCK_BYTES` have begun to arrive since the last call; the first block is not
-   * counted.
-   */
-  moreBlocks(blocks: number): void;
 }
 
 /** The part that has arrived of a body that is refused while it is received. */
 export interface ComeSoFar {
-  readonly bytes: number;
+  /** Undefined at the head of a request. */
+  readonly meter?: BodyMeter;
   /** Whether that was the end of the body. */
   readonly isWhole: boolean;
 }
@@ -59,22 +56,20 @@ class Body {
   /** Bytes taken from the budget: the buffer may be a little longer. */
   private held = 0;
   private length = 0;
-  private blocks = 0;
   private isOver = false;
 
   constructor(
     private readonly options: BodyOptions,
     private readonly listener: BodyListener,
+    private readonly meter: BodyMeter,
   ) {}
 
   take(chunk: ArrayBuffer, isLast: boolean): void {
     if (this.isOver) return;
-    const { listener, options } = this;
-    const length = this.length + chunk.byteLength;
-    this.countBlocks(length);
-    if (length > options.bytesMax) {
+    const { listener, meter, options } = this;
+    if (meter.bytes > options.bytesMax) {
       this.end();
-      return listener.tooLarge({ bytes: length, isWhole: isLast });
+      return listener.tooLarge({ meter, isWhole: isLast });
     }
     if (isLast && this.length === 0 && options.isKept !== true) {
       this.end();
@@ -85,7 +80,7 @@ class Body {
       const outcome = this.append(chunk);
       if (outcome !== 'taken') {
         this.end();
-        return listener.overBudget(outcome, { bytes: length, isWhole: isLast });
+        return listener.overBudget(outcome, { meter, isWhole: isLast });
       }
     }
     if (isLast) this.handOver();
@@ -128,13 +123,6 @@ class Body {
     this.held = 0;
   }
 
-  private countBlocks(length: number): void {
-    const blocks = furtherBlocks(length);
-    if (blocks === this.blocks) return;
-    this.listener.moreBlocks(blocks - this.blocks);
-    this.blocks = blocks;
-  }
-
   private append(chunk: ArrayBuffer): BudgetOutcome {
     const needed = this.length + chunk.byteLength;
     if (this.held < needed) {
@@ -170,42 +158,43 @@ class Body {
 export const DISCARD_BYTES_MAX = 64 * 1024 * 1024;
 const DISCARD_MS = 5_000;
 
-export interface DiscardListener {
-  /** The body `isWhole`, or a limit is reached; `bytes` of it have arrived. */
-  over(bytes: number, isWhole: boolean): void;
-  /** This many blocks have begun to arrive since the last call. */
-  moreBlocks(blocks: number): void;
+export interface DiscardListener extends MeterListener {
+  /** The body `isWhole`, or a limit is reached; `meter` tells what has arrived. */
+  over(meter: BodyMeter, isWhole: boolean): void;
   /** The caller hung up before that. */
   aborted(): void;
 }
 
+export interface DiscardOptions {
+  /** Has counted the part that came before. */
+  readonly meter?: BodyMeter | undefined;
+  /** A key pays for it. */
+  readonly isPaid: boolean;
+  /** No answer waits for the end. */
+  readonly isAnswered?: boolean;
+}
+
 /**
- * Reads the rest of a refused body and throws it away, after the `bytes` that have arrived: if the connection
- * ended while the caller still sends, the caller would lose the answer. `isAnswered`: no answer waits for the end.
+ * Reads the rest of a refused body and throws it away: if the connection ended while the caller still sends, the caller
+ * would lose the answer.
  */
 export function discardBody(
   res: HttpResponse,
-  { bytes, isAnswered = false }: { readonly bytes: number; readonly isAnswered?: boolean },
+  { meter = new BodyMeter(), isPaid, isAnswered = false }: DiscardOptions,
   listener: DiscardListener,
 ): void {
   let isOver = false;
-  let come = bytes;
   const end = (isWhole: boolean): void => {
     isOver = true;
     clearTimeout(timer);
-    listener.over(come, isWhole);
+    listener.over(meter, isWhole);
   };
   const timer = isAnswered ? undefined : setTimeout(() => end(false), DISCARD_MS);
   res.onAborted(() => {
     clearTimeout(timer);
     listener.aborted();
   });
-  res.onData((chunk, isLast) => {
-    if (isOver) return;
-    const blocks = furtherBlocks(come);
-    come += chunk.byteLength;
-    const begun = furtherBlocks(come) - blocks;
-    if (begun > 0) listener.moreBlocks(begun);
-    if (isLast || come > DISCARD_BYTES_MAX) end(isLast);
+  meterBody(res, { meter, isPaid }, listener, (_, isLast) => {
+    if (!isOver && (isLast || meter.bytes > DISCARD_BYTES_MAX)) end(isLast);
   });
 }

@@ -84,9 +84,15 @@ export class Exchange extends BodyScoring implements HeldRefusal, ExchangeRecord
   abort(): void {
     if (this.isGone) return;
     this.isGone = true;
-    this.goneBy = this.receivedTurn === this.door.turns.current ? 'pipelined' : 'hungUp';
+    this.goneBy ??= this.receivedTurn === this.door.turns.current ? 'pipelined' : 'hungUp';
     if (this.list === undefined) this.door.options.observer.hungUp(this);
     else this.list.abort();
+  }
+
+  /** Ends the connection of a caller that sends its body in too many pieces. */
+  cut(): void {
+    this.goneBy = 'inPieces';
+    this.res.close(); // calls `abort`
   }
 
   /** The answer of a list, scored by the model of that version. */
@@ -167,12 +173,13 @@ export class Exchange extends BodyScoring implements HeldRefusal, ExchangeRecord
     const { res, requestId } = this;
     discardBody(
       res,
-      { bytes: 0, isAnswered: true },
+      { isPaid: true, isAnswered: true },
       {
         // If uWebSockets.js were to close after the whole body, it would write that header into the answer's body. The
         // caller closes, as the answer says.
         over: (_, isWhole) => void (isWhole ? res.cork(() => res.end()) : res.close()),
         moreBlocks: (blocks) => this.pay(blocks),
+        tooManyPieces: () => this.cut(),
         aborted: () => undefined,
       },
     );
@@ -191,11 +198,16 @@ export class Exchange extends BodyScoring implements HeldRefusal, ExchangeRecord
   private refuseBeside(refusal: Refusal, come: ComeSoFar | undefined): void {
     if (come === undefined) return this.refuseOrHold(refusal, 0);
     if (come.isWhole || !this.head.isChunked) return this.refuseOrHold(refusal, this.declaredBytes);
-    discardBody(this.res, come, {
-      over: (bytes) => this.refuseOrHold(refusal, bytes),
-      moreBlocks: (blocks) => this.pay(blocks),
-      aborted: () => this.abort(),
-    });
+    discardBody(
+      this.res,
+      { meter: come.meter, isPaid: this.payer !== undefined },
+      {
+        over: ({ weight }) => this.refuseOrHold(refusal, weight),
+        moreBlocks: (blocks) => this.pay(blocks),
+        tooManyPieces: () => this.cut(),
+        aborted: () => this.abort(),
+      },
+    );
   }
 
   private pay(blocks: number): void {
@@ -276,7 +288,7 @@ const LIMIT_CAUSES: Readonly<Record<Limited['limit'], LimitCause>> = {
 const TOLD_AT_ONCE: ReadonlySet<RefusalCause> = new Set(['hung', 'draining', 'deadline']);
 
 /** At the head of a request. */
-export const NOTHING_COME: ComeSoFar = { bytes: 0, isWhole: false };
+export const NOTHING_COME: ComeSoFar = { isWhole: false };
 
 interface Refusal extends Refused {
   readonly cause: RefusalCause;

@@ -135,6 +135,7 @@ export class Predict extends Door {
         tooLarge: (come) => exchange.tooLarge(come),
         overBudget: (outcome, come) => exchange.overloaded(BUDGET_CAUSES[outcome], come),
         moreBlocks: (blocks) => this.spend(admission, blocks),
+        tooManyPieces: () => exchange.cut(),
       },
     );
     res.onAborted(() => {

@@ -12,6 +12,11 @@ import type { ReadRequest } from '../night/request.js';
 export const HEAD_TOKENS = 1;
 /** A body is charged in blocks of this size: the first with the request, each further one when it begins. */
 export const BLOCK_BYTES = 65_536;
+/**
+ * A piece of a body, such as a chunk, counts for at least as many bytes as that: the event loop takes as long for 300 pieces
+ * of a byte as for a block in one. Clients that stream write 1 KiB and more at once.
+ */
+export const PIECE_BYTES = 256;
 /** An explained request, or line, in all. */
 export const EXPLAIN_TOKENS = 8;
 /** A recording in all, and one for each further piece of its body of this length. */
@@ -30,6 +35,11 @@ const SLOW_NUMBERS = 2_000;
 const FOUND_LINES = 256;
 /** Bytes of empty lines skipped for a token. */
 const EMPTY_BYTES = 16_384;
+
+/** The bytes that a body in so many pieces is charged for. */
+export function weightOf(bytes: number, pieces: number): number {
+  return Math.max(bytes, pieces * PIECE_BYTES);
+}
 
 /** How many blocks a body of `bytes` has begun after its first. */
 export function furtherBlocks(bytes: number): number {
@@ -71,7 +81,10 @@ const grouped = (count: number): string => count.toLocaleString('en-US');
 /** The prices in words, as rows of a table. */
 export const PRICE_ROWS: readonly (readonly [what: string, tokens: string])[] = [
   ['what is sent', 'tokens'],
-  ['a request', `${HEAD_TOKENS}, and 1 for each further ${kib(BLOCK_BYTES)} of its body`],
+  [
+    'a request',
+    `${HEAD_TOKENS}, and 1 for each further ${kib(BLOCK_BYTES)} of its body; one in chunks shorter than ${PIECE_BYTES} bytes on average counts ${PIECE_BYTES} for each`,
+  ],
   ['with `explain`', `${EXPLAIN_TOKENS}`],
   ['with a `recording`', `${RECORDING_TOKENS}, and 1 for each further ${kib(RECORDING_BYTES)} of its body`],
   ['`measurements`', `1 more for each further ${MEASUREMENTS}`],

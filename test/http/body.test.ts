@@ -34,6 +34,7 @@ function collecting(
     tooLarge: () => (got.outcome = 'tooLarge'),
     overBudget: (cause) => (got.outcome = cause),
     moreBlocks: (more) => (got.blocks += more),
+    tooManyPieces: () => (got.outcome = 'tooManyPieces'),
   });
   const give = (piece: Uint8Array, isLast: boolean) => handler(Uint8Array.from(piece).buffer, isLast);
   return { got, stop, give };

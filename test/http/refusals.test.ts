@@ -251,6 +251,63 @@ t.test('a refusal waits for the last chunk, however late that is, and pays for w
   t.equal(spent, 4, 'by the one with a key alone');
 });
 
+const ALL_SIZES = [1_024, 4_096, 16_384, 65_536];
+
+t.test('an honest body in chunks of any usual size is answered, and costs by its length', async (t) => {
+  const loop = openLoop(t, { bodyBytesMax: BODY_MAX });
+  for (const bytes of ALL_SIZES) {
+    const connection = await Connection.open(loop.port, t);
+    const body = ' '.repeat(1_000_000);
+    await connection.write(head({ headers: CHUNKED }) + chunked(body, bytes));
+    t.equal((await connection.reply()).status, 401, `without a key, by ${bytes}`);
+  }
+  for (const bytes of ALL_SIZES) {
+    loop.spent.length = 0;
+    const connection = await Connection.open(loop.port, t);
+    await connection.write(head({ headers: { ...KEYED, ...CHUNKED } }) + chunked(' '.repeat(90_000), bytes));
+    t.equal((await connection.reply()).status, 400);
+    const spent = loop.spent.reduce((sum, tokens) => sum + tokens, 0);
+    t.equal(spent, 14, `by ${bytes}`);
+  }
+});
+
+t.test('a body in chunks of a byte costs by its chunks', async (t) => {
+  const loop = openLoop(t);
+  const connection = await Connection.open(loop.port, t);
+  const text = chunked(BODY.padEnd(10_239), 1); // and the last one, which is empty
+  await connection.write(head({ headers: { ...KEYED, ...CHUNKED } }) + text);
+  answer(await loop.scorer.next());
+  t.equal((await connection.reply()).status, 200);
+  t.equal(
+    loop.spent.reduce((sum, tokens) => sum + tokens, 0),
+    39,
+  );
+});
+
+t.test('a body in too many pieces ends its connection before it is whole', async (t) => {
+  const loop = openLoop(t);
+  const sent = async (headers: Record<string, string>, pieces: number, target = '/predict') => {
+    const connection = await Connection.open(loop.port, t);
+    await connection.write(head({ target, headers: { ...headers, ...CHUNKED } }));
+    const text = chunked(' '.repeat(pieces), 1);
+    await connection.write(text.slice(0, -5));
+    return connection;
+  };
+  for (const [headers, target] of [[{}], [{ 'X-API-Key': 'another' }], [KEYED, '/other']] as const) {
+    const few = await sent(headers, 1_000, target);
+    await few.write('0\r\n\r\n');
+    t.match((await few.reply()).status, /401|403|404/);
+    t.equal(await (await sent(headers, 2_000, target)).closed(), '');
+  }
+  t.equal(await (await sent(KEYED, 70_000)).closed(), '', 'even if a key pays');
+  t.equal(
+    loop.spent.reduce((sum, tokens) => sum + tokens, 0),
+    256,
+  );
+  t.equal(loop.budget.heldBytes, 0);
+  t.equal(loop.refunds.length, 1, 'its day’s quota is given back');
+});
+
 t.test('more than 64 MiB of a body are not read', async (t) => {
   const loop = openLoop(t);
   const connection = await Connection.open(loop.port, t);

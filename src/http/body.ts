@@ -33,7 +33,7 @@ export interface BodyListener extends MeterListener {
   complete(bytes: Uint8Array, giveBack: () => void): void;
   /** More than `bytesMax` arrived; the rest, if any, is not read. */
   tooLarge(come: ComeSoFar): void;
-  /** The budget for unfinished bodies, or the holder's share of it, is used up. */
+  /** The budget for unfinished bodies has no more for this holder. */
   overBudget(cause: Exclude<BudgetOutcome, 'taken'>, come: ComeSoFar): void;
 }
 

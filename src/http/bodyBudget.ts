@@ -1,18 +1,18 @@
 /**
- * Limits the bytes of bodies that are still arriving, in total and for each holder. The counts are shared by
- * the event loops of the process; each loop has its own budget on the same memory.
+ * Limits the bytes of bodies that are still arriving: a holder's to a part of those that no other holder has, so that
+ * no number of holders has the whole. The counts are shared by the event loops of the process; each loop has its own
+ * budget on the same memory.
  */
 export class BodyBudget {
   private readonly counts: Int32Array;
   private readonly unitsMax: number;
-  private readonly shareMax: number;
+  private readonly bodyUnitsMax: number;
   private held = 0;
 
   constructor({ memory, bytesMax, bodyBytesMax }: BodyBudgetOptions) {
     this.counts = new Int32Array(memory);
     this.unitsMax = Math.floor(bytesMax / UNIT_BYTES);
-    // If a quarter is less than the longest body, that body could never be admitted.
-    this.shareMax = Math.max(Math.floor(this.unitsMax * SHARE_OF_HOLDER), unitsOf(bodyBytesMax));
+    this.bodyUnitsMax = Math.min(unitsOf(bodyBytesMax), this.unitsMax);
   }
 
   /** Bytes held by this event loop, in whole units. */
@@ -20,26 +20,24 @@ export class BodyBudget {
     return this.held * UNIT_BYTES;
   }
 
-  /** Whether the bodies of all loops together use the whole budget. */
-  get isExhausted(): boolean {
-    return Atomics.load(this.counts, ALL) >= this.unitsMax;
-  }
-
   /** Takes memory for a buffer of `bytes` that replaces one of `insteadOf` bytes; or takes nothing. */
   take(holder: number, bytes: number, insteadOf = 0): BudgetOutcome {
     const units = unitsOf(bytes) - unitsOf(insteadOf);
     const { counts } = this;
-    if (Atomics.add(counts, ALL, units) + units > this.unitsMax) {
-      Atomics.sub(counts, ALL, units);
-      return 'full';
-    }
-    if (Atomics.add(counts, FIRST_HOLDER + holder, units) + units > this.shareMax) {
+    const all = Atomics.add(counts, ALL, units) + units;
+    const own = Atomics.add(counts, FIRST_HOLDER + holder, units) + units;
+    if (own > this.shareBeside(all - own)) {
       Atomics.sub(counts, FIRST_HOLDER + holder, units);
       Atomics.sub(counts, ALL, units);
-      return 'shareFull';
+      return own > this.shareBeside(0) ? 'shareFull' : 'full';
     }
     this.held += units;
     return 'taken';
+  }
+
+  /** The most units of a holder, where the others hold that many. The longest body fits where they hold none. */
+  private shareBeside(others: number): number {
+    return Math.max((this.unitsMax - others) * SHARE_OF_HOLDER, this.bodyUnitsMax - others);
   }
 
   /** Gives back the memory of a buffer of `bytes`. */
@@ -51,10 +49,10 @@ export class BodyBudget {
   }
 }
 
-/** `full`: all bodies together hold too much; `shareFull`: those of this holder do. */
+/** `full`: the other holders leave too little; `shareFull`: this one would have too much even alone. */
 export type BudgetOutcome = 'taken' | 'full' | 'shareFull';
 
-/** No holder (no key) holds more than this share, so one caller's slow uploads leave room for others. */
+/** No holder (no key) takes more than this share of what is left, so that slow uploads leave room for others. */
 const SHARE_OF_HOLDER = 1 / 4;
 /** The unit of the counts, so that the largest configurable budget fits 32 bits. */
 const UNIT_BYTES = 1024;

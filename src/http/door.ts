@@ -38,13 +38,12 @@ export abstract class Door {
   /** Takes a body in which the session stands in place of its recording. `payer`: undefined if no caller pays. */
   abstract takeRead(scoring: BodyScoring, body: Uint8Array, payer: Admission | undefined): void;
 
-  /** Why no request can be taken now; undefined if one can. */
+  /** Why no request can be taken now; undefined if one can. Memory is none of it: most bodies need none of the budget. */
   overload(): OverloadCause | undefined {
-    const { lag, lagMaxMs, budget } = this.options;
+    const { lag, lagMaxMs } = this.options;
     if (this.isHung) return 'hung';
     if (this.isDraining) return 'draining';
     if (lag.ms > lagMaxMs) return 'loopLag';
-    if (budget.isExhausted) return 'bodiesFull';
     return this.scorer.makeRoom() ? undefined : 'queueFull';
   }
 

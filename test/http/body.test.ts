@@ -130,12 +130,37 @@ t.test('what one key may hold leaves room for others, over all event loops', asy
   t.equal(one.take(5, 1), 'shareFull');
   t.equal(other.take(5, 65_537, 65_536), 'shareFull', 'a buffer that grows counts the difference');
   t.equal(one.heldBytes, 131_072, 'each loop tells of its own');
-  for (const holder of [1, 2, 6])
-    for (let body = 0; body < 4; body++) t.equal(one.take(holder, 65_536), 'taken');
-  t.ok(other.isExhausted);
-  t.equal(other.take(7, 1), 'full');
-  for (const holder of [1, 2, 6]) for (let body = 0; body < 4; body++) one.give(holder, 65_536);
+  t.equal(one.take(6, 196_609), 'full', 'another key gets a quarter of the rest');
+  t.equal(one.take(6, 196_608), 'taken');
+  one.give(6, 196_608);
   for (let body = 0; body < 4; body++) (body % 2 === 0 ? one : other).give(5, 65_536);
-  t.strictSame([one.heldBytes, other.heldBytes, one.isExhausted], [0, 0, false]);
+  t.strictSame([one.heldBytes, other.heldBytes], [0, 0]);
   t.strictSame(new Int32Array(memory), new Int32Array(9));
 });
+
+t.test('no number of keys takes all that bodies may hold', async (t) => {
+  const [bytesMax, keys] = [1_048_576, 20];
+  const budget = new BodyBudget({ memory: allocateBodyBudget(keys + 1), bytesMax, bodyBytesMax: 65_536 });
+  for (let key = 0; key < keys; key++) {
+    const before = budget.heldBytes;
+    while (budget.take(key, 1_024) === 'taken');
+    const share = (bytesMax - before) / 4;
+    t.ok(Math.abs(budget.heldBytes - before - share) < 1_024, `key ${key}: ${share}`);
+  }
+  t.equal(budget.take(keys, 512), 'taken', 'one more key has its part');
+});
+
+t.test(
+  'the longest body fits while nothing else is held, and of more only one key has as much',
+  async (t) => {
+    const budget = new BodyBudget({
+      memory: allocateBodyBudget(3),
+      bytesMax: 1_048_576,
+      bodyBytesMax: 524_288,
+    });
+    t.equal(budget.take(0, 524_288), 'taken');
+    t.equal(budget.take(0, 1), 'shareFull');
+    t.equal(budget.take(1, 131_073), 'full');
+    t.equal(budget.take(1, 131_072), 'taken');
+  },
+);

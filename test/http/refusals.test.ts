@@ -110,7 +110,6 @@ const ROWS: readonly Row[] = [
   },
   { name: 'draining', cause: 'draining', body: '{ ', begin: drain, isLate: true },
   { name: 'a worker that hangs', cause: 'hung', body: '{ ', begin: hang, isLate: true },
-  { name: 'bodies at their bound', cause: 'bodiesFull', begin: ({ budget }) => void budget.take(1, 999_424) },
   {
     name: 'bodies at their bound on the way',
     cause: 'bodiesFull',
@@ -249,6 +248,19 @@ t.test('a refusal waits for the last chunk, however late that is, and pays for w
   }
   const spent = loop.spent.reduce((sum, tokens) => sum + tokens, 0);
   t.equal(spent, 4, 'by the one with a key alone');
+});
+
+t.test('while bodies hold all their memory, only one that needs some of it is refused', async (t) => {
+  const loop = openLoop(t);
+  loop.budget.take(1, 999_424);
+  const start = head({ headers: { ...KEYED, 'Content-Length': String(BODY.length) } });
+  for (const [name, pieces] of Object.entries(ARRIVALS)) {
+    const connection = await Connection.open(loop.port, t);
+    await write(connection, pieces(start, BODY));
+    if (name !== 'the last bytes alone') answer(await loop.scorer.next());
+    t.equal((await connection.reply()).status, name === 'the last bytes alone' ? 503 : 200, name);
+  }
+  t.match(loop.lines.map(({ cause }) => cause).filter(Boolean), ['bodiesFull']);
 });
 
 const ALL_SIZES = [1_024, 4_096, 16_384, 65_536];

@@ -221,7 +221,7 @@ export const SYMPTOMS: readonly Symptom[] = [
     title: 'Bodies fill their memory',
     metrics: [METRICS.refusals.name, METRICS.heldBytes.name, METRICS.connections.name],
     remedy:
-      'bodiesFull: many callers upload slowly at once. bodiesOfKey: one caller does, and holds its quarter; the access log names the key. Let the proxy in front buffer bodies; raise ACUITY_BODIES_MAX_BYTES if memory is free; lower ACUITY_BODY_MAX_BYTES if no honest body is that long.',
+      'bodiesFull: many callers upload slowly at once. bodiesOfKey: one caller does, and holds its share; the access log names the key. Let the proxy in front buffer bodies; raise ACUITY_BODIES_MAX_BYTES if memory is free; lower ACUITY_BODY_MAX_BYTES if no honest body is that long.',
     signs: [
       refusals('refused: no memory for the body', ['bodiesFull', 'bodiesOfKey']),
       mean('held for bodies', 'heldBytes', mebibytes, { amber: 0.75, of: 'bodiesMaxBytes' }),

@@ -50,7 +50,7 @@ export function meterBody(
   });
 }
 
-/** A packet may bring as many, and the loop does nothing else meanwhile: some 40 ms. */
+/** One packet may bring as many, and the event loop does nothing else until they are read. */
 const PAID_PIECES_MAX = 65_536;
-/** Less than a millisecond. */
+/** A client without a key that writes ordinary chunks stays below it, however long its body is. */
 const UNPAID_PIECES_MAX = 1_024;

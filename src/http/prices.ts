@@ -13,8 +13,8 @@ export const HEAD_TOKENS = 1;
 /** A body is charged in blocks of this size: the first with the request, each further one when it begins. */
 export const BLOCK_BYTES = 65_536;
 /**
- * A piece of a body, such as a chunk, counts for at least as many bytes as that: the event loop takes as long for 300 pieces
- * of a byte as for a block in one. Clients that stream write 1 KiB and more at once.
+ * A piece of a body, such as a chunk, counts for at least as many bytes as that: the event loop takes about as long for it
+ * as for so many bytes in one. Clients that stream write 1 KiB and more at once.
  */
 export const PIECE_BYTES = 256;
 /** An explained request, or line, in all. */

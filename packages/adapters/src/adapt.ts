@@ -3,7 +3,7 @@ import type { Session } from './session.js';
 import { personFields, type Person } from './person.js';
 import { daySession, nightSession, type Beside } from './build.js';
 import { AdapterError } from './adapterError.js';
-import { chooseNight, dateOf, type Night, type Window } from './choose.js';
+import { chooseNight, dateOf, flawOf, type Night, type Window } from './choose.js';
 import { Field, fieldsOf, type Sent } from './field.js';
 import type { Left, Records, SleepRecord } from './records.js';
 import type { Span } from './sleep.js';
@@ -113,7 +113,7 @@ function dayBefore(
   let fromMs = Math.max(atMs - HOUR_MS, night === undefined ? 0 : night.toMs + 1);
   const awake: Span[] = [];
   const asleep = sleeps.filter(
-    ({ flaw, ...sleep }) => flaw === undefined && sleep.toMs >= fromMs && sleep.fromMs <= atMs,
+    (sleep) => sleep.toMs >= fromMs && sleep.fromMs <= atMs && flawOf(sleep) === undefined,
   );
   for (const sleep of asleep.toSorted((a, b) => a.fromMs - b.fromMs)) {
     if (sleep.fromMs > fromMs) awake.push({ fromMs, toMs: sleep.fromMs - 1 });

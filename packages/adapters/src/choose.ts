@@ -189,7 +189,8 @@ function uncounted({ unusable, isNap, toMs }: SleepRecord, window: Window): stri
   return ageMs(toMs, window) < 0 ? LATER : undefined;
 }
 
-function flawOf({ field, flaw, fromMs, toMs }: SleepRecord): AdapterError | undefined {
+/** Why a record can be no sleep. @internal */
+export function flawOf({ field, flaw, fromMs, toMs }: SleepRecord): AdapterError | undefined {
   return flaw ?? attempt(() => checkSpan(field, fromMs, toMs), (impossible) => impossible); // prettier-ignore
 }
 

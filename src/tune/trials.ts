@@ -62,19 +62,17 @@ export async function tryCandidate(
   trialMs: number,
 ): Promise<TrialOutcome> {
   const startMs = performance.now();
-  let server: ChildServer;
   try {
-    server = await startCandidate(bench, candidate, 'trial');
+    const server = await startCandidate(bench, candidate, 'trial');
+    try {
+      const seconds = Math.max(SECONDS_MIN, (startMs + trialMs - performance.now() - STOPPING_MS) / 1000);
+      await loaded(bench, server, seconds * WARM_UP_SHARE);
+      return await loaded(bench, server, seconds * (1 - WARM_UP_SHARE));
+    } finally {
+      await server.stop();
+    }
   } catch (error) {
-    const failure = messageOf(error);
-    return { perSecond: 0, p99Ms: Infinity, errors: 1, generatorBusy: 0, failure };
-  }
-  try {
-    const seconds = Math.max(SECONDS_MIN, (startMs + trialMs - performance.now() - STOPPING_MS) / 1000);
-    await loaded(bench, server, seconds * WARM_UP_SHARE);
-    return await loaded(bench, server, seconds * (1 - WARM_UP_SHARE));
-  } finally {
-    await server.stop();
+    return { perSecond: 0, p99Ms: Infinity, errors: 1, generatorBusy: 0, failure: messageOf(error) };
   }
 }
 

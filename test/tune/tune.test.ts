@@ -1,4 +1,5 @@
 import t from 'tap';
+import { tryCandidate } from '#acuity/tune/trials.js';
 import { acuity } from '../fixtures/scripts.js';
 
 t.test('a tiny budget is kept and still gives a block that can be pasted', async (t) => {
@@ -23,4 +24,25 @@ t.test('a mistake in the options ends it at once', async (t) => {
     t.not(code, 0, args.join(' '));
     t.equal(stdout, '');
   }
+});
+
+t.test('a server that ends during its trial is an outcome, and no end of the search', async (t) => {
+  const ends = 'data:text/javascript,setTimeout(()=>process.exit(1),2500)';
+  const bench = {
+    folder: t.testdir(),
+    key: 'none',
+    environment: { ...process.env, NODE_OPTIONS: `--import ${ends}` },
+    bodies: ['{}'],
+    connections: 2,
+    endMs: performance.now() + 60_000,
+  };
+  const candidate = {
+    httpThreads: 1,
+    workers: 1,
+    intraOpThreads: 1,
+    interOpThreads: 1,
+    spinning: false,
+    batchMax: 32,
+  };
+  t.match(await tryCandidate(bench, candidate, 20_000), { perSecond: 0, failure: /./ });
 });

@@ -1,5 +1,5 @@
 /** Tells threads that hang from threads that starve. */
-import { threadTimes, type ThreadTimes } from './threadTimes.js';
+import { isAsleep, threadTimes, type ThreadTimes } from './threadTimes.js';
 
 /** A thread that has to get things done while it is busy. */
 export interface Watched {
@@ -150,10 +150,6 @@ export class HangWatch {
 }
 
 const SILENCE = { forMs: 0, unreadMs: 0, ranMs: 0, sleptMs: 0, last: undefined } as const;
-
-function isAsleep({ state }: ThreadTimes): boolean {
-  return state === 'S' || state === 'D';
-}
 
 function hangOf({ name, folder }: Watched, silence: Silence): Hang {
   const { forMs, unreadMs, ranMs, sleptMs, last } = silence;

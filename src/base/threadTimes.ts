@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, readlinkSync, readSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from 'node:fs';
 
 /** The system's figures about a thread. */
 export interface ThreadTimes {
@@ -26,6 +26,25 @@ export function threadTimes(folder: string): ThreadTimes | undefined {
     return { state, ranMs: ran / NANOSECONDS_PER_MS, waitedMs: waited / NANOSECONDS_PER_MS };
   } catch {
     return undefined; // not Linux, or the thread has ended, or no file descriptor is free
+  }
+}
+
+export function isAsleep({ state }: ThreadTimes): boolean {
+  return state === 'S' || state === 'D';
+}
+
+/**
+ * How long each thread of this process but the main one has run, as text; undefined while one of them is awake, and where
+ * the system does not tell.
+ */
+export function timesOfSleepers(): string | undefined {
+  try {
+    const threads = readdirSync('/proc/self/task').filter((thread) => Number(thread) !== process.pid);
+    const times = threads.map((thread) => threadTimes(`self/task/${thread}`));
+    if (!times.every((one) => one !== undefined && isAsleep(one))) return undefined;
+    return times.map((one, index) => `${threads[index]} ${one?.ranMs}`).join();
+  } catch {
+    return undefined;
   }
 }
 

@@ -7,7 +7,7 @@
  *     EventLoopServer.halt each loop: Scorers.halt (below), then its thread holds still until the exit
  *     FileThreads.close    no thread for files begins, those that start are waited for
  *     Watchdog.started     the thread that kills the process if all this takes too long
- *   all in time -> process.exit, or exitAtOnce while workers live; else -> a signal to itself
+ *   all in time -> process.exit, or while threads live exitAtOnce, once they are at rest; else -> a signal to itself
  *
  * Work that would begin after a halt gets NEVER: it waits for the end of the process.
  */

@@ -6,6 +6,7 @@ import { isatty } from 'node:tty';
 import { Worker } from 'node:worker_threads';
 import { createRequire } from 'node:module';
 import { messageOf, OperatorError } from '../errors.js';
+import { timesOfSleepers } from '../threadTimes.js';
 import { within } from '../within.js';
 import type { StandardOutput } from './standardOutput.js';
 
@@ -17,6 +18,10 @@ export const TERMINALS = STDIO.filter((file) => isatty(file));
 /** How long `exit` may wait for work in libuv's pool, for instance a file being loaded. */
 const POOL_MS = 200;
 const POOL_STEP_MS = 5;
+
+/** How long `exitAtOnce` may wait for other threads to be at rest: one of them may loop for ever. */
+const REST_MS = 200;
+const REST_STEP_MS = 5;
 
 /*
  * Limits for leaving. Every step is bounded; together with the waits above they stay within the two seconds after the
@@ -166,17 +171,31 @@ for (;;) {
 
 /**
  * Exits with `code` (0 to 255), even while a worker thread hangs. Calls no `exit` listener: flush everything first. Call
- * it only when no other worker is in a run: the C library's `exit` takes apart what the network's library works with, and
- * a run that goes on then crashes (SIGSEGV instead of the code).
+ * it only when no other worker is in a run: the C library's `exit` takes apart what Node and the network's library work
+ * with, and a thread that goes on then crashes (SIGSEGV instead of the code). So it waits until none has run between two
+ * looks.
  *
  * `process.exit` ends the worker threads and waits for them: it never returns if one hangs in native code. Node's only way
  * to the plain `exit` of the C library is WASI's `proc_exit`.
  */
 function exitAtOnce(code: number): never {
+  awaitRest();
   try {
     exitOfC(createRequire(import.meta.url), code);
   } finally {
     process.exit(code);
+  }
+}
+
+/** Blocks this thread, so that none of its own work begins in the meantime. */
+function awaitRest(): void {
+  const still = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  let before: string | undefined;
+  for (let waited = 0; waited < REST_MS; waited += REST_STEP_MS) {
+    const times = timesOfSleepers();
+    if (times !== undefined && times === before) return;
+    before = times;
+    Atomics.wait(still, 0, 0, REST_STEP_MS);
   }
 }
 

@@ -12,6 +12,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { join } from 'node:path';
+import { mock } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 import { FileKeyStore } from '#acuity/auth/file/fileStore.js';
@@ -309,6 +310,17 @@ t.test('a change between the reading and the watching is not missed', async (t) 
   const { told } = watched(t, store);
   await until(() => told.length > 0);
   t.strictSame(told, ['a']);
+});
+
+t.test('a change of the file is learnt from the system, without waiting for the next poll', async (t) => {
+  mock.timers.enable({ apis: ['setInterval'] }); // no poll comes
+  t.teardown(() => mock.timers.reset());
+  const { keys } = await (await inFile(t))();
+  await keys.insert(newRecord('one'));
+  const { told } = watched(t, keys);
+  await until(() => told.length > 0);
+  await keys.insert(newRecord('two'));
+  await until(() => told.at(-1) === 'one,two');
 });
 
 t.test('a watcher hears once of a damaged or lost file, and again when it is whole', async (t) => {

@@ -1,5 +1,6 @@
+import { watch } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { errorCode, ifPresent } from '../../base/files/fileError.js';
 import { withFileLock } from '../../base/files/fileLock.js';
 import { directFiles, type Files, type Look } from '../../base/files/files.js';
@@ -8,6 +9,7 @@ import { areRecords, faultIn, KeyStoreError, storeError, type KeyRecord } from '
 import { KeyStore, type Change, type StoredKeys } from '../store.js';
 
 const VERSION = 1;
+/** For what the system tells nothing of: a network’s disk, the target of a link, a folder that comes later. */
 const POLL_MS = 250;
 const LOCK_WAIT_MS = 10_000;
 const OWNER_ONLY_FOLDER = 0o700;
@@ -44,6 +46,20 @@ export class FileKeyStore extends KeyStore {
     // A file that can't be opened is tried again; one that can't be parsed is reported once.
     this.#signature = signature;
     return this.#keysIn(text);
+  }
+
+  /** The folder is watched: a file that is replaced is another one. */
+  protected override listen(look: () => Promise<void>): () => void {
+    void look();
+    try {
+      const told = watch(dirname(this.#path), { persistent: false }, (_, name) => {
+        if (name === null || name === basename(this.#path)) void look();
+      });
+      told.on('error', () => undefined);
+      return () => told.close();
+    } catch {
+      return () => undefined;
+    }
   }
 
   protected async update(change: Change): Promise<boolean> {

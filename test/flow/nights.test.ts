@@ -95,6 +95,8 @@ t.test('the explanation reports a history of another person', async (t) => {
     [{ sex: 'F' }, {}, true],
     [{ sex: null, age: null }, {}, false],
     [{ sex: 'F' }, { night: date(1) }, false], // it corrects what was sent before
+    [{ sex: 'F' }, { night: date(62) }, true], // all sessions leave for the long run
+    [{ sex: 'F' }, { night: date(182) }, true], // … or altogether
   ] as const) {
     const current_session = { ...session(2), ...changed };
     const { explanation } = await predict({ current_session, history, explain: true, ...more });

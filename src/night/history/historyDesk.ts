@@ -78,16 +78,18 @@ export class HistoryDesk {
    */
   take(session: SessionPlace, constants?: MeasuringConstants): TakenSession {
     const { history, functions } = this;
+    const isOthers = this.isOthers(session.day); // before sessions leave
     const place = makePlace(history, session.day);
     const { first, index, isKept } = place;
     functions.placeSession(first, index, isKept, session.day);
     const usual = isKept ? history.longRun.usual() : undefined;
-    return { pastCount: index - first, next: this.next(place, session, constants), usual };
+    return { pastCount: index - first, next: this.next(place, session, isOthers, constants), usual };
   }
 
   private next(
     { index, isKept }: Place,
     session: SessionPlace,
+    isOthers: boolean,
     constants: MeasuringConstants | undefined,
   ): NextHistory {
     const { history } = this;
@@ -97,7 +99,6 @@ export class HistoryDesk {
     const adjustments = history.measurements.isEmpty ? undefined : this.adjustments(day, stated(constants));
     const bytes = this.encoded(index);
     const sessionAt = isKept ? this.noted[0]! - LAYOUT.HISTORY_BYTES : undefined; // its only element
-    const isOthers = this.isOthers(index, isKept);
     return new NextHistory(bytes, sessionAt, isOthers, adjustments, ignored, tests, room);
   }
 
@@ -149,11 +150,11 @@ export class HistoryDesk {
     return unit * (Number.isNaN(said) ? longRun.meanOfScore(column) : said);
   }
 
-  /** Whether the newest of the other sessions seems to be another person's. */
-  private isOthers(index: number, isKept: boolean): boolean {
+  /** Whether the newest session of another night than `night` seems to be another person's. */
+  private isOthers(night: number): boolean {
     const { history, record } = this;
     const newest = history.count - 1;
-    const other = (isKept && newest === index ? newest - 1 : newest) * RECORD_LENGTH;
+    const other = (history.days[newest] === night ? newest - 1 : newest) * RECORD_LENGTH;
     if (other < 0) return false;
     const sexes = record[SEX]! * history.records[other + SEX]!; // within a record, as below
     const yearsApart = Math.abs(record[AGE]! - history.records[other + AGE]!);

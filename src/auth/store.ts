@@ -14,7 +14,6 @@ export interface Amendment {
 
 /** The keys of a store at one moment. */
 export interface StoredKeys {
-  /** Oldest first. */
   readonly records: readonly KeyRecord[];
   /** Names of records that this version can't read: they are skipped, so their keys are refused. */
   readonly unreadable: readonly string[];
@@ -45,7 +44,7 @@ export abstract class KeyStore {
     this.#pollMs = pollMs;
   }
 
-  /** The keys that are there, for commands: they mend a store that has lost some. Undefined: there is no store yet. */
+  /** The keys that are there, oldest first, for commands: they mend a store that has lost some. Undefined: there is no store yet. */
   abstract stored(): Promise<StoredKeys | undefined>;
 
   /** The keys for a server to start with, as `watch` takes them; none if there is no store yet. */

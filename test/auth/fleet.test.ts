@@ -3,8 +3,10 @@ import type { IndexedRecord } from '#acuity/auth/authenticator.js';
 import { Limits, type KeyLimits } from '#acuity/auth/limits/limits.js';
 import { dayAt } from '#acuity/base/days.js';
 import { KeyStoreError } from '#acuity/auth/record.js';
+import { issue } from '#acuity/auth/lifecycle.js';
 import { RedisCounts } from '#acuity/auth/redis/redisCounts.js';
-import { countsKey, usageKey } from '#acuity/auth/redis/redisNames.js';
+import { RedisKeyStore } from '#acuity/auth/redis/redisKeys.js';
+import { countsKey, usageKey, type Commands } from '#acuity/auth/redis/redisNames.js';
 import { MemoryStore } from '../faults/simulation/store.js';
 
 /** What docs/FLEET.md promises of rates, quotas and counts, at a store in memory; redis.test.ts has what takes a real one. */
@@ -209,3 +211,24 @@ t.test('a store that was emptied or set back has the counts again within a secon
     t.equal(fleet.usage(), admitted);
   }
 });
+
+t.test(
+  'keys are read in pieces: each before the next is asked for, so that requests come between',
+  async (t) => {
+    const records = [1, 2, 3].map(() => issue({ kind: 'live' }, NOON_MS).record);
+    const { args: parsed } = t.capture(JSON, 'parse', JSON.parse);
+    const readBefore: number[] = [];
+    const readAll = async ([words = []]: Commands): Promise<readonly unknown[]> => {
+      const [command, , cursor] = words;
+      if (command === 'GET') return ['token'];
+      const [record] = records.slice(readBefore.length);
+      readBefore.push(parsed().length);
+      return [[record === records.at(-1) ? '0' : `${cursor}1`, [record?.id, JSON.stringify(record)]]];
+    };
+    const close = (): void => undefined;
+    const transport = { connections: 1, refusal: undefined, sendAll: readAll, readAll, close };
+    const keys = await new RedisKeyStore(transport, () => transport).read();
+    t.equal(keys.records.length, 3);
+    t.strictSame(readBefore, [0, 1, 1]);
+  },
+);

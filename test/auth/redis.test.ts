@@ -78,7 +78,7 @@ const usageAt = async (t: Test, url: string, id: string) => usedOf(await openAt(
 
 t.test('a connection to a server that never answers', async (t) => {
   const sockets = new Set<Socket>();
-  const server = createServer((socket) => void sockets.add(socket.on('error', () => undefined)));
+  const server = createServer((socket) => void sockets.add(socket.on('error', () => undefined).resume()));
   t.teardown(() => sockets.forEach((socket) => socket.destroy()));
   const url = `redis://user:secret@127.0.0.1:${await listening(t, server)}`;
   const ping = (address: RedisAddress): Promise<unknown> => address.line().sendAll([['PING']]);
@@ -99,7 +99,6 @@ t.test('a connection to a server that never answers', async (t) => {
       address.close();
       await refused;
       await t.rejects(ping(address), { message: /closed/ });
-      for (const socket of sockets) socket.resume();
       await until(() => [...sockets].every((socket) => socket.readableEnded || socket.destroyed));
     });
 });

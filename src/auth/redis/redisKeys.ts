@@ -3,7 +3,7 @@ import { parsedJson } from '../../base/json.js';
 import { Observer } from '../../base/observer.js';
 import { randomBase62 } from '../key.js';
 import { areRecords, EmptyStoreError, KeyStoreError, type KeyRecord } from '../record.js';
-import { CHANNEL, fieldsAt, fieldsOf, KEYS, type StoreTransport } from './redisNames.js';
+import { CHANNEL, fieldsOf, KEYS, piecesAt, type StoreTransport } from './redisNames.js';
 import { KeyStore, type Change, type StoredKeys } from '../store.js';
 
 /** Changes are pushed; the poll finds those announced while the listener was disconnected. */
@@ -56,7 +56,9 @@ export class RedisKeyStore extends KeyStore {
 
   async stored(): Promise<StoredKeys | undefined> {
     const snapshot = await this.#readAll();
-    return isNothing(snapshot) ? undefined : snapshot;
+    const placeOf = ({ createdAt, id }: KeyRecord): string => `${createdAt} ${id}`;
+    const records = snapshot.records.toSorted((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
+    return isNothing(snapshot) ? undefined : { ...snapshot, records };
   }
 
   protected override listen(look: () => Promise<void>): () => void {
@@ -115,9 +117,11 @@ export class RedisKeyStore extends KeyStore {
   /** All of it as it was at one moment: a mix of two states could refuse valid keys. */
   async #readAll(): Promise<Snapshot> {
     for (let token = await this.#readToken(), attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-      const fields = await fieldsAt(this.#connection, KEYS.records);
+      const found = new Map<string, KeyRecord | undefined>();
+      for await (const piece of piecesAt(this.#connection, KEYS.records))
+        for (const [id, text] of piece) found.set(id, recordIn(id, text));
       const after = await this.#readToken();
-      if (after === token) return { ...recordsIn(fields), token };
+      if (after === token) return { ...unambiguous(found), token };
       token = after;
     }
     throw new KeyStoreError('the keys change all the time while they are read: they are read again');
@@ -153,19 +157,19 @@ function isNothing(snapshot: Snapshot): boolean {
   return snapshot.token === '' && isEmpty(snapshot);
 }
 
-function recordsIn(fields: ReadonlyMap<string, string>): StoredKeys {
-  const sound = [...fields].flatMap(([id, text]) => {
-    const read = [parsedJson(text)];
-    return areRecords(read) && read[0]?.id === id ? read : [];
-  });
+function recordIn(id: string, text: string): KeyRecord | undefined {
+  const read = [parsedJson(text)];
+  return areRecords(read) && read[0]?.id === id ? read[0] : undefined;
+}
+
+/** Leaves out records that share a key: none tells which of them holds. */
+function unambiguous(found: ReadonlyMap<string, KeyRecord | undefined>): StoredKeys {
+  const sound = [...found.values()].filter((record) => record !== undefined);
   const idOf = new Map(sound.map(({ digest, id }) => [digest, id]));
-  // Of two records of one key none tells which of them holds.
   const shared = new Set(
     sound.filter(({ digest, id }) => idOf.get(digest) !== id).map(({ digest }) => digest),
   );
   const records = sound.filter(({ digest }) => !shared.has(digest));
-  const placeOf = ({ createdAt, id }: KeyRecord): string => `${createdAt} ${id}`;
-  records.sort((a, b) => (placeOf(a) < placeOf(b) ? -1 : 1));
   const read = new Set(records.map(({ id }) => id));
-  return { records, unreadable: [...fields.keys()].filter((id) => !read.has(id)).toSorted() };
+  return { records, unreadable: [...found.keys()].filter((id) => !read.has(id)).toSorted() };
 }

@@ -30,6 +30,8 @@ export function usageKey(day: number): string {
   return `acuity:usage:${day}`;
 }
 
+type Fields = ReadonlyMap<string, string>;
+
 export type Commands = readonly (readonly string[])[];
 
 /** A way to the store. All calls reject with `KeyStoreError`. */
@@ -48,21 +50,27 @@ export interface StoreTransport {
   close(): void;
 }
 
-/** Every field of a hash, in pieces so that others are served between them; those written meanwhile may be missing. */
-export async function fieldsAt(transport: StoreTransport, key: string): Promise<ReadonlyMap<string, string>> {
-  const fields = new Map<string, string>();
+/** The fields of a hash, in pieces so that others are served between them; those written meanwhile may be missing. */
+export async function* piecesAt(transport: StoreTransport, key: string): AsyncGenerator<Fields> {
   let cursor = '0';
   do {
     const [reply] = await transport.readAll([['HSCAN', key, cursor, 'COUNT', '1000']]);
     const [next, list] = reply as readonly [string, readonly string[]];
-    for (const [name, value] of fieldsOf(list)) fields.set(name, value);
+    yield fieldsOf(list);
     cursor = next;
   } while (cursor !== '0');
+}
+
+/** All of them. */
+export async function fieldsAt(transport: StoreTransport, key: string): Promise<Fields> {
+  const fields = new Map<string, string>();
+  for await (const piece of piecesAt(transport, key))
+    for (const [name, value] of piece) fields.set(name, value);
   return fields;
 }
 
 /** The fields of a hash as `HGETALL` answers them: an object, or under RESP2 a list of names and values. */
-export function fieldsOf(reply: unknown): ReadonlyMap<string, string> {
+export function fieldsOf(reply: unknown): Fields {
   if (!Array.isArray(reply))
     return new Map(Object.entries((reply ?? {}) as Readonly<Record<string, string>>));
   const list = reply as readonly string[];

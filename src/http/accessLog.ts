@@ -10,7 +10,6 @@ import type { ExchangeRecord } from './exchangeRecord.js';
 export class AccessLog {
   private scoredSince = 0;
   private readonly repeats = new Map<RefusalCause, Repeats>();
-  private timer: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly log: Log,
@@ -35,29 +34,31 @@ export class AccessLog {
     const known = this.repeats.get(cause);
     // A 500 always gets its own line: its request id is what a caller will report.
     if (cause === 'internal' || known === undefined || (nowMs >= known.quietUntilMs && known.count === 0)) {
-      this.repeats.set(cause, { quietUntilMs: nowMs + QUIET_MS, count: 0, last: undefined });
-      return this.tell(cause, line, 1);
+      return this.tell(cause, line, { requests: 1, nowMs });
     }
     known.count++;
     known.last = line;
-    this.timer ??= setTimeout(() => this.flush(nowMs + QUIET_MS), QUIET_MS).unref();
+    const { quietUntilMs } = known;
+    known.timer ??= setTimeout(() => this.tellRepeats(cause, quietUntilMs), quietUntilMs - nowMs).unref();
   }
 
   /** Writes the lines of refusals that still wait for one. */
   flush(nowMs: number): void {
-    clearTimeout(this.timer);
-    this.timer = undefined;
-    for (const [cause, repeats] of this.repeats) {
-      const { last, count } = repeats;
-      if (last === undefined) continue;
-      repeats.quietUntilMs = nowMs + QUIET_MS;
-      repeats.count = 0;
-      repeats.last = undefined;
-      this.tell(cause, last, count);
-    }
+    for (const cause of this.repeats.keys()) this.tellRepeats(cause, nowMs);
   }
 
-  private tell(cause: RefusalCause, line: AccessLine, requests: number): void {
+  private tellRepeats(cause: RefusalCause, nowMs: number): void {
+    const { last, count = 0, timer } = this.repeats.get(cause) ?? {};
+    clearTimeout(timer);
+    if (last !== undefined) this.tell(cause, last, { requests: count, nowMs });
+  }
+
+  private tell(
+    cause: RefusalCause,
+    line: AccessLine,
+    { requests, nowMs }: Readonly<Record<'requests' | 'nowMs', number>>,
+  ): void {
+    this.repeats.set(cause, { quietUntilMs: nowMs + QUIET_MS, count: 0, last: undefined, timer: undefined });
     const fields = { ...line, cause, requests };
     if (line.status >= 500) this.log.error(fields, 'request failed');
     else this.log.warn(fields, 'request refused');
@@ -71,10 +72,11 @@ const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /** Refusals of one cause since its last line. */
 interface Repeats {
-  quietUntilMs: number;
+  readonly quietUntilMs: number;
   count: number;
   /** The newest of them, which the next line describes; undefined while there is none. */
   last: AccessLine | undefined;
+  timer: NodeJS.Timeout | undefined;
 }
 
 const QUIET_MS = 1000;

@@ -1,3 +1,4 @@
+import { mock } from 'node:test';
 import t from 'tap';
 import { createLog } from '#acuity/base/process/log.js';
 import { KEY } from '../fixtures/loop.js';
@@ -67,6 +68,25 @@ t.test('refusals of one cause share a line a second, with their number', async (
   t.equal(told.length, 3, 'the next one waits: the last line is not a second old');
   access.flush(2200);
   t.match(told.slice(3), [{ cause: 'queueFull', requests: 1 }]);
+});
+
+t.test('each cause has a second of its own', async (t) => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  t.teardown(() => mock.timers.reset());
+  const { access, told } = collecting(0);
+  const refuse = (cause: 'queueFull' | 'loopLag', nowMs: number): void => {
+    for (let twice = 0; twice < 2; twice++) access.refused(cause, { ...LINE, status: 503 }, nowMs);
+  };
+  refuse('queueFull', 0);
+  mock.timers.tick(950);
+  refuse('loopLag', 950);
+  mock.timers.tick(50);
+  t.strictSame(
+    told.map(({ cause }) => cause),
+    ['queueFull', 'loopLag', 'queueFull'],
+  );
+  mock.timers.tick(950);
+  t.equal(told.length, 4);
 });
 
 t.test('each internal error has a line of its own', async (t) => {

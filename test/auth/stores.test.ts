@@ -261,6 +261,7 @@ t.test('what can’t be read or written is told in one line; a pipe is not waite
     [() => store.insert(newRecord()), pipe],
     [() => below.list(), /^can't read .*keys\.json: not a directory \(ENOTDIR\)$/],
     [() => below.insert(newRecord()), /^can't write .*: not a directory \(ENOTDIR\)$/],
+    [() => new FileKeyStore('/proc/none/keys.json').insert(newRecord()), /^can't write .* \(ENOENT\)$/],
   ];
   for (const [call, message] of cases) await t.rejects(call, { name: 'KeyStoreError', message });
 });

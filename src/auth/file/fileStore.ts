@@ -102,15 +102,15 @@ export class FileKeyStore extends KeyStore {
 
 /**
  * Makes the folder and its parents. (`mkdir` with `recursive` reports every obstacle as ENOENT, a read-only disk
- * too.)
+ * too.) A place such as /proc answers ENOENT even if the parent is there.
  */
-async function makeFolder(folder: string): Promise<void> {
+async function makeFolder(folder: string, hasParent = false): Promise<void> {
   try {
     await mkdir(folder, { mode: OWNER_ONLY_FOLDER });
   } catch (error) {
     if (errorCode(error) === 'EEXIST') return;
-    if (errorCode(error) !== 'ENOENT') throw error;
+    if (errorCode(error) !== 'ENOENT' || hasParent) throw error;
     await makeFolder(dirname(folder));
-    await makeFolder(folder);
+    await makeFolder(folder, true);
   }
 }

@@ -8,6 +8,12 @@ t.test('misuse of the command line fails with a reason', async (t) => {
   const { code, stderr } = await acuity(['sevre']);
   t.not(code, 0);
   t.match(stderr, /unknown command 'sevre'; --help lists the commands/);
+  for (const slip of ['isue', 'issue --kind demo --ratee 5'])
+    t.match(
+      (await acuity(['keys', ...slip.split(' ')])).stderr,
+      /^error: .*\(Did you mean .*\n$/,
+      'one line',
+    );
   const register = (program: Command): void => registerServe(program, undefined);
   for (const [option, hint] of [
     ['--admin-port=9000', /set ACUITY_ADMIN_PORT instead/],

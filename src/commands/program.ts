@@ -37,7 +37,8 @@ export async function parse(argv: readonly string[], hooks?: ServeHooks): Promis
   }
 }
 
-/** Where a command is unknown, says what lists them. */
+/** One line, a suggestion included; where a command is unknown, it says what lists them. */
 function outputError(text: string, write: (text: string) => void): void {
-  write(text.replace(/^error: unknown command .*$/m, '$&; --help lists the commands'));
+  const told = text.replace(/^error: unknown command .*$/m, '$&; --help lists the commands');
+  write(told.replace(/\n(?=\(Did you mean)/, ' '));
 }

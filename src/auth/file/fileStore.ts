@@ -9,7 +9,7 @@ import { areRecords, faultIn, KeyStoreError, storeError, type KeyRecord } from '
 import { KeyStore, type Change, type StoredKeys } from '../store.js';
 
 const VERSION = 1;
-/** For what the system tells nothing of: a file on a network’s disk, the target of a link, a folder made since. */
+// For what the system is silent on, such as a file on a network’s disk and the target of a link.
 const POLL_MS = 250;
 const LOCK_WAIT_MS = 10_000;
 const OWNER_ONLY_FOLDER = 0o700;

@@ -49,3 +49,25 @@ t.test(
     t.equal(stdout, 'at rest\n');
   },
 );
+
+t.test(
+  'a thread that never rests is not waited for, however late a starved process looks again',
+  async (t) => {
+    const code = `
+    import { once } from 'node:events';
+    import { Worker } from 'node:worker_threads';
+    import { ProcessEnd } from './dist/base/process/leave.js';
+    const threads = { isHanging: true, close: () => Promise.resolve() };
+    const end = new ProcessEnd({ output: { flushed: () => Promise.resolve(true) }, threads });
+    await end.guarded();
+    const loops = "require('node:worker_threads').parentPort.postMessage('at work'); for (;;);";
+    await once(new Worker(loops, { eval: true, execArgv: [] }), 'message');
+    const wait = Atomics.wait;
+    Atomics.wait = (cells, index, value, ms) => wait(cells, index, value, 20 * ms);
+    const endsMs = performance.now();
+    end.leave({ code: 70, signal: 'SIGKILL', endsMs, settled: () => [], hasWorkers: () => false });
+  `;
+    const { code: exitCode } = await ended(process.execPath, ['--input-type=module', '-e', code]);
+    t.equal(exitCode, 70);
+  },
+);

@@ -324,6 +324,19 @@ t.test('a change of the file is learnt from the system, without waiting for the 
   await until(() => told.at(-1) === 'one,two');
 });
 
+t.test('a file that others write in place is read once it is whole', async (t) => {
+  mock.timers.enable({ apis: ['setInterval'] });
+  t.teardown(() => mock.timers.reset());
+  const { path, store } = fileAt(t);
+  await store.insert(newRecord('a'));
+  const { told } = watched(t, store);
+  await until(() => told.length > 0);
+  const text = (await readFile(path, 'utf8')).replace('"label": "a"', '"label": "b"');
+  for (const written of ['', text.slice(0, -9), text]) await writeFile(path, written);
+  await until(() => told.length > 1);
+  t.strictSame(told, ['a', 'b']);
+});
+
 t.test('a watcher hears once of a damaged or lost file, and again when it is whole', async (t) => {
   const { folder, path, store } = fileAt(t);
   await store.insert(newRecord('a'));

@@ -11,6 +11,8 @@ import { KeyStore, type Change, type StoredKeys } from '../store.js';
 const VERSION = 1;
 // For what the system is silent on, such as a file on a network’s disk and the target of a link.
 const POLL_MS = 250;
+// Others write in place: half of a file is none. While changes do not end, the poll looks.
+const QUIET_MS = 20;
 const LOCK_WAIT_MS = 10_000;
 const OWNER_ONLY_FOLDER = 0o700;
 
@@ -51,12 +53,18 @@ export class FileKeyStore extends KeyStore {
   /** The folder is watched: a file that is replaced is another one. */
   protected override listen(look: () => Promise<void>): () => void {
     void look();
+    let timer: NodeJS.Timeout | undefined;
     try {
       const told = watch(dirname(this.#path), { persistent: false }, (_, name) => {
-        if (name === null || name === basename(this.#path)) void look();
+        if (name !== null && name !== basename(this.#path)) return;
+        clearTimeout(timer);
+        timer = setTimeout(() => void look(), QUIET_MS).unref();
       });
       told.on('error', () => undefined);
-      return () => told.close();
+      return () => {
+        clearTimeout(timer);
+        told.close();
+      };
     } catch {
       return () => undefined;
     }

@@ -20,7 +20,7 @@ const POOL_MS = 200;
 const POOL_STEP_MS = 5;
 
 /** How long `exitAtOnce` may wait for other threads to be at rest: one of them may loop for ever. */
-const REST_MS = 200;
+const REST_MS = 400;
 const REST_STEP_MS = 5;
 
 /*

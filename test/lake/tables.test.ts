@@ -525,6 +525,14 @@ t.test('--sort: the rows of all files come by person and night, and none is late
   const days = '20260105, 2026-01-04,20459,1767398400000,2026-01-08'.replaceAll(',', '\np,30,');
   const forms = await scoreOne(fileOf(t, 'a.csv', `person,age,at\np,30,${days}\n`), asked);
   t.strictSame([valuesOf(forms.rows, 'row'), forms.bad], [[4, 2, 1, 3, 5], []], 'nights in any form');
+  // 0:30, 0:40 and 1:20 in UTC: a clock that is set back shows its hour twice.
+  const back = ['02:20:00+01:00', '02:40:00+02:00', '02:30:00+02:00'].map((time) => `2026-10-25T${time}`);
+  const twice = await scoreOne(fileOf(t, 'a.csv', `person,age,at\np,30,${back.join('\np,30,')}\n`), asked);
+  const zoned = `'p' AS person, 30 AS age, unnest(['${back.join("','")}'])::TIMESTAMPTZ AS at`;
+  const inZone = { ...asked, zone: 'Europe/Berlin' };
+  const moments = await scoreOne(await table(fileOf(t, 'a.parquet'), zoned), inZone);
+  for (const { rows: sorted } of [twice, moments])
+    t.strictSame(valuesOf(sorted, 'row'), [3, 2, 1], 'by time');
   const night = `'n' AS id, 'p0' AS person, DATE '2026-01-01' AS at, 30 AS age`;
   const other = await table(join(folder(t), 'other.parquet'), night);
   const odd = await runLake([one, other], { ...asked, outDir: folder(t) });

@@ -13,7 +13,7 @@ import { NUMBER, kindOf, sessionFields, type TableColumn } from './tableColumns.
 export interface SourceColumn extends TableColumn {
   /** The expression that selects it. */
   readonly sql: string;
-  /** The zone whose dates count, of times with one, and their expression as the engine's own. */
+  /** The zone whose dates count of times with one, and the expression of these as the engine's own. */
   readonly zone?: string | undefined;
   readonly moment?: string;
   /** The expression of its text, if the path of the file says it. */
@@ -96,8 +96,8 @@ type TopColumn = Partial<SourceColumn> & { readonly isUtc: boolean };
 function ownColumn({ name, type }: NamedType, zone: string | undefined, isUtc = false): SourceColumn {
   const sql = quoted(name);
   const moment = isUtc ? `CAST(${sql} AS TIMESTAMP) AT TIME ZONE 'UTC'` : sql;
-  const zoned = { hasZone: true, needsZone: zone === undefined, zone, moment };
-  return { name, kind: kindOf(type), type, sql, ...((isUtc || type === ZONED) && zoned) };
+  const zoned = { hasZone: true, needsZone: zone === undefined, moment };
+  return { name, kind: kindOf(type), type, sql, zone, ...((isUtc || type === ZONED) && zoned) };
 }
 
 const ZONED = 'TIMESTAMP WITH TIME ZONE';
@@ -203,7 +203,7 @@ export type Selection = ReturnType<typeof selectionOf>;
 
 /** One SELECT by person and time; whole numbers by their size. What is equal stays in the order in which it was read. */
 export function sortedSql(rows: string, { person, moment }: Selection): string {
-  const order = `s${person}, ${nightSql(`s${moment}`)}, TRY_CAST(s${moment} AS HUGEINT), s${moment}, time, n`;
+  const order = `s${person}, ${nightSql(`s${moment}`)}, TRY_CAST(s${moment} AS HUGEINT), time NULLS FIRST, s${moment}, n`;
   return `SELECT * EXCLUDE (time) FROM (SELECT *, CAST(row_number() OVER () AS DOUBLE) AS n FROM (${rows})) ORDER BY ${order}`;
 }
 
@@ -257,10 +257,17 @@ function orderSql(column: SourceColumn): string {
   return textSql(column);
 }
 
-/** The local time of a row as text, by which rows of one night are sorted; null if its night says as much. */
+/**
+ * The time of a row as text, by which rows of one night are sorted; null if its night says as much. In UTC where that is
+ * known: a clock that is set back shows an hour twice.
+ */
 function timeSql({ sql, kind, zone, moment }: SourceColumn): string {
-  const local = moment === undefined ? sql : inZone(moment, zone);
-  return `CAST(${kind === 'time' ? local : 'NULL'} AS VARCHAR)`;
+  let own = 'NULL';
+  if (kind === 'text') own = inZone(`CASE WHEN length(${sql}) > 10 THEN TRY_CAST(${sql} AS ${ZONED}) END`);
+  else if (kind === 'time' && /^[a-z]/i.test(zone ?? ''))
+    own = inZone(moment ?? `(${sql}) AT TIME ZONE ${textOf(zone ?? '')}`);
+  else if (kind === 'time') own = moment === undefined ? sql : inZone(moment, zone);
+  return `CAST(TRY(${own}) AS VARCHAR)`;
 }
 
 /** A time with a zone as the local time there. */

@@ -33,18 +33,13 @@ export function isAsleep({ state }: ThreadTimes): boolean {
   return state === 'S' || state === 'D';
 }
 
-/**
- * How long each thread of this process but the main one has run, as text; undefined while one of them is awake, and where
- * the system does not tell.
- */
-export function timesOfSleepers(): string | undefined {
+/** By thread, of all threads of this process but the main one; empty where the system does not tell. */
+export function timesOfOthers(): ReadonlyMap<string, ThreadTimes | undefined> {
   try {
     const threads = readdirSync('/proc/self/task').filter((thread) => Number(thread) !== process.pid);
-    const times = threads.map((thread) => threadTimes(`self/task/${thread}`));
-    if (!times.every((one) => one !== undefined && isAsleep(one))) return undefined;
-    return times.map((one, index) => `${threads[index]} ${one?.ranMs}`).join();
+    return new Map(threads.map((thread) => [thread, threadTimes(`self/task/${thread}`)]));
   } catch {
-    return undefined;
+    return new Map();
   }
 }
 

@@ -6,7 +6,7 @@ import { isatty } from 'node:tty';
 import { Worker } from 'node:worker_threads';
 import { createRequire } from 'node:module';
 import { messageOf, OperatorError } from '../errors.js';
-import { timesOfSleepers } from '../threadTimes.js';
+import { isAsleep, type ThreadTimes, timesOfOthers } from '../threadTimes.js';
 import { within } from '../within.js';
 import type { StandardOutput } from './standardOutput.js';
 
@@ -19,8 +19,10 @@ export const TERMINALS = STDIO.filter((file) => isatty(file));
 const POOL_MS = 200;
 const POOL_STEP_MS = 5;
 
-/** How long `exitAtOnce` may wait for other threads to be at rest: one of them may loop for ever. */
-const REST_MS = 400;
+/** How long `exitAtOnce` may wait for other threads to be at rest: they may starve. */
+const REST_MS = 700;
+/** A thread that runs for so long in that time loops: it is not waited for. */
+const LOOP_MS = 100;
 const REST_STEP_MS = 5;
 
 /*
@@ -190,13 +192,19 @@ function exitAtOnce(code: number): never {
 /** Blocks this thread, so that none of its own work begins in the meantime. */
 function awaitRest(): void {
   const still = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  let before: string | undefined;
+  const first = timesOfOthers();
+  let before = first;
   // By the clock: looks at many threads take long, and so do the steps of a process that starves.
   for (const endsMs = performance.now() + REST_MS; performance.now() < endsMs;) {
-    const times = timesOfSleepers();
-    if (times !== undefined && times === before) return;
-    before = times;
     Atomics.wait(still, 0, 0, REST_STEP_MS);
+    const now = timesOfOthers();
+    const isAtRest = ([thread, times]: [string, ThreadTimes | undefined]): boolean => {
+      if (times === undefined) return false;
+      const ranSince = (look: typeof now): number => times.ranMs - (look.get(thread)?.ranMs ?? NaN);
+      return (isAsleep(times) && ranSince(before) === 0) || ranSince(first) > LOOP_MS;
+    };
+    if ([...now].every(isAtRest)) return;
+    before = now;
   }
 }
 

@@ -44,7 +44,7 @@ export abstract class KeyStore {
     this.#pollMs = pollMs;
   }
 
-  /** The keys that are there, oldest first, for commands: they mend a store that has lost some. Undefined: there is no store yet. */
+  /** The keys that are there, oldest first. For commands, which mend a store that has lost some. Undefined: no store yet. */
   abstract stored(): Promise<StoredKeys | undefined>;
 
   /** The keys for a server to start with, as `watch` takes them; none if there is no store yet. */

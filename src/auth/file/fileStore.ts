@@ -9,9 +9,9 @@ import { areRecords, faultIn, KeyStoreError, storeError, type KeyRecord } from '
 import { KeyStore, type Change, type StoredKeys } from '../store.js';
 
 const VERSION = 1;
-// For what the system is silent on, such as a file on a network’s disk and the target of a link.
+// The system tells nothing of a file on a network’s disk, or of the target of a link.
 const POLL_MS = 250;
-// Others write in place: half of a file is none. While changes do not end, the poll looks.
+// Other programs may write in place, and half a file can't be read. While changes go on, only the poll looks.
 const QUIET_MS = 20;
 const LOCK_WAIT_MS = 10_000;
 const OWNER_ONLY_FOLDER = 0o700;

@@ -26,8 +26,8 @@ const LOOP_MS = 100;
 const REST_STEP_MS = 5;
 
 /*
- * Limits for leaving. Every step is bounded; together with the waits above they stay within the two seconds after the
- * drain that docs/OPERATIONS.md promises.
+ * Limits for leaving. Every step is bounded; if together they take too long, the process is killed within the two seconds
+ * after the drain that docs/OPERATIONS.md promises.
  */
 const FLUSH_MS = 400;
 const KILL_MS = 1800;

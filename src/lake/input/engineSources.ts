@@ -13,7 +13,7 @@ import { NUMBER, kindOf, sessionFields, type TableColumn } from './tableColumns.
 export interface SourceColumn extends TableColumn {
   /** The expression that selects it. */
   readonly sql: string;
-  /** The zone whose dates count of times with one, and the expression of these as the engine's own. */
+  /** The zone whose dates count; and the expression of a time with a zone, as the engine's own. */
   readonly zone?: string | undefined;
   readonly moment?: string;
   /** The expression of its text, if the path of the file says it. */
